@@ -12,9 +12,9 @@ pub fn transpose<T: Num, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
 fn main() -> triton::Result<()> {
     let stream = Device::cpu().stream()?;
     for side in [1024, 1000] {
-        let x = stream.zeros::<f16>(side * side)?;
-        let mut out = stream.zeros::<f16>(side * side)?;
-        let launch = transpose::<f16, 64>(x.view([side, side])?, out.view_mut([side, side])?);
+        let x = stream.tensor_zeros([side, side])?;
+        let mut out = stream.tensor_zeros([side, side])?;
+        let launch = transpose::<f16, 64>(&x, &mut out);
         println!("{}, {side} by {side}:\n{}", launch.metadata().instance, launch.explain()?);
     }
     Ok(())

@@ -50,17 +50,15 @@ fn run(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
 
         let half = |v: &[f32]| v.iter().map(|&x| f16::from_f32(x)).collect::<Vec<f16>>();
         let (ha, hb) = (half(&a), half(&b));
-        let (da, db) = (stream.upload(&ha)?, stream.upload(&hb)?);
-        let mut c = stream.zeros::<f16>(m * n)?;
-        matmul::<f16, 64, 64, 32>(da.view([m, k])?, db.view([k, n])?, c.view_mut([m, n])?)
-            .launch(&stream, (m.div_ceil(64), n.div_ceil(64)))?;
+        let (da, db) = (stream.tensor(&ha, [m, k])?, stream.tensor(&hb, [k, n])?);
+        let mut c = stream.tensor_zeros([m, n])?;
+        matmul::<f16, 64, 64, 32>(&da, &db, &mut c).launch(&stream, (m.div_ceil(64), n.div_ceil(64)))?;
         let wide = |v: &[f16]| v.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
         let f16_error = error(&wide(&ha), &wide(&hb), &wide(&stream.download(&c)?), (m, k, n));
 
-        let (da, db) = (stream.upload(&a)?, stream.upload(&b)?);
-        let mut c = stream.zeros::<f32>(m * n)?;
-        matmul_f32::<32, 64, 8>(da.view([m, k])?, db.view([k, n])?, c.view_mut([m, n])?)
-            .launch(&stream, (m.div_ceil(32), n.div_ceil(64)))?;
+        let (da, db) = (stream.tensor(&a, [m, k])?, stream.tensor(&b, [k, n])?);
+        let mut c = stream.tensor_zeros([m, n])?;
+        matmul_f32::<32, 64, 8>(&da, &db, &mut c).launch(&stream, (m.div_ceil(32), n.div_ceil(64)))?;
         let wide = |v: &[f32]| v.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>();
         let f32_error = error(&wide(&a), &wide(&b), &wide(&stream.download(&c)?), (m, k, n));
 

@@ -22,16 +22,12 @@ pub fn softmax<T: Float, const M: i32, const N: i32>(x: Tensor<T, 2>, out: Tenso
 }
 
 /// Softmax of every row, of any element type that the kernel lists: the first instance whose tile holds a row.
-fn softmax_rows<T: Float>(
-    stream: &Stream,
-    x: &Buffer<T>,
-    out: &mut Buffer<T>,
-    [rows, columns]: [usize; 2],
-) -> triton::Result<()>
+fn softmax_rows<T: Float>(stream: &Stream, x: &Tensor<T, 2>, out: &mut Tensor<T, 2>) -> triton::Result<()>
 where
     triton::Compiled: SoftmaxPool<T>,
 {
-    softmax_tuned::<T>(x.view([rows, columns])?, out.view_mut([rows, columns])?)
+    let [rows, columns] = x.shape();
+    softmax_tuned::<T>(x, out)
         .find(|tile| tile.N as usize >= columns)
         .launch(stream, |tile| rows.div_ceil(tile.M as usize))
 }
@@ -67,8 +63,8 @@ where
     triton::Compiled: SoftmaxPool<T>,
 {
     let x: Vec<T> = x.iter().map(|&v| to(v)).collect();
-    let (device_x, mut out) = (stream.upload(&x)?, stream.zeros::<T>(x.len())?);
-    softmax_rows(stream, &device_x, &mut out, shape)?;
+    let (device_x, mut out) = (stream.tensor(&x, shape)?, stream.tensor_zeros(shape)?);
+    softmax_rows(stream, &device_x, &mut out)?;
     let floats = |v: Vec<T>| v.into_iter().map(&from).collect::<Vec<f32>>();
     let found = floats(stream.download(&out)?);
     Ok(worst_error(&floats(x), &found, shape[1]))

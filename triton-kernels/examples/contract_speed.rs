@@ -64,11 +64,11 @@ fn time<T: FloatElement>(timer: &mut Timer, kind: &str, row: &Row, of: fn(f32) -
     let stream = timer.stream.clone();
     let [of_x, of_y, of_z] = row.shapes();
     let size = |shape: &[usize]| shape.iter().product::<usize>();
-    let (x, y) = (numbers(&stream, size(&of_x), of)?, numbers(&stream, size(&of_y), of)?);
+    let (x, y) = (numbers(&stream, [size(&of_x)], of)?, numbers(&stream, [size(&of_y)], of)?);
     let mut z = stream.zeros::<T>(size(&of_z))?;
     let mut run = |tile: Option<[usize; 3]>| {
         timer.time(|stream| {
-            let (x, y) = (Modes::new(&x, &of_x, None), Modes::new(&y, &of_y, None));
+            let (x, y) = (Modes::new(x.buffer(), &of_x, None), Modes::new(y.buffer(), &of_y, None));
             let launch = contract(row.text, x, y, ModesMut::new(&mut z, &of_z, None));
             if let Some(tile) = tile { launch.tile(tile).launch(stream) } else { launch.launch(stream) }
         })
@@ -77,8 +77,8 @@ fn time<T: FloatElement>(timer: &mut Timer, kind: &str, row: &Row, of: fn(f32) -
     let mut out = stream.uninit::<T>(size(&of_z))?;
     let launch = contract(
         row.text,
-        Modes::new(&x, &of_x, None),
-        Modes::new(&y, &of_y, None),
+        Modes::new(x.buffer(), &of_x, None),
+        Modes::new(y.buffer(), &of_y, None),
         ModesMut::new(&mut out, &of_z, None),
     );
     let (plan, tiles) = (launch.plan(&stream)?, launch.tiles(&stream)?);

@@ -102,16 +102,10 @@ fn time<T: FloatElement + GemmElement<T>>(
 ) -> Result<()> {
     let stream = timer.stream.clone();
     let kind = T::DTYPE;
-    let count = |shape: [usize; 4]| shape.iter().product::<usize>();
-    let (x, w) = (numbers(&stream, count(row.x), of)?, numbers(&stream, count(row.weights()), of)?);
-    let mut y = numbers(&stream, count(row.output()), of)?;
+    let (x, w) = (numbers(&stream, row.x, of)?, numbers(&stream, row.weights(), of)?);
+    let mut y = numbers(&stream, row.output(), of)?;
     let (stride, padding) = ((row.stride, row.stride), (row.padding[0], row.padding[1]));
-    let found = timer.time(|stream| {
-        conv2d(x.view(row.x)?, w.view(row.weights())?, y.view_mut(row.output())?)
-            .stride(stride)
-            .padding(padding)
-            .launch(stream)
-    })?;
+    let found = timer.time(|stream| conv2d(&x, &w, &mut y).stride(stride).padding(padding).launch(stream))?;
     report(row, &format!("{kind}"), found);
     if row.name.starts_with("Task") && row.stride == 1 && row.padding == [1, 1] {
         shifted(timer, row, of)?;
@@ -119,20 +113,12 @@ fn time<T: FloatElement + GemmElement<T>>(
     if options.forward {
         return Ok(());
     }
-    let (mut dx, mut dw) = (stream.uninit::<T>(count(row.x))?, stream.uninit::<T>(count(row.weights()))?);
-    let found = timer.time(|stream| {
-        conv2d_input_gradient(y.view(row.output())?, w.view(row.weights())?, dx.view_mut(row.x)?)
-            .stride(stride)
-            .padding(padding)
-            .launch(stream)
-    })?;
+    let (mut dx, mut dw) = (stream.tensor_uninit::<T, _>(row.x)?, stream.tensor_uninit::<T, _>(row.weights())?);
+    let found =
+        timer.time(|stream| conv2d_input_gradient(&y, &w, &mut dx).stride(stride).padding(padding).launch(stream))?;
     report(row, &format!("{kind} dx"), found);
-    let found = timer.time(|stream| {
-        conv2d_weight_gradient(x.view(row.x)?, y.view(row.output())?, dw.view_mut(row.weights())?)
-            .stride(stride)
-            .padding(padding)
-            .launch(stream)
-    })?;
+    let found =
+        timer.time(|stream| conv2d_weight_gradient(&x, &y, &mut dw).stride(stride).padding(padding).launch(stream))?;
     report(row, &format!("{kind} dw"), found);
     Ok(())
 }
@@ -142,17 +128,13 @@ fn shifted<T: FloatElement + GemmElement<T>>(timer: &mut Timer, row: &Row, of: f
     let stream = timer.stream.clone();
     let [images, height, width, channels] = row.x;
     let (pixels, filters) = (images * height * width, row.w[0]);
-    let (x, w) = (numbers(&stream, pixels * channels, of)?, numbers(&stream, filters * channels, of)?);
-    let mut y = stream.uninit::<T>(pixels * filters)?;
+    let (x, w) = (numbers(&stream, row.x, of)?, numbers(&stream, [filters, channels], of)?);
+    let mut y = stream.tensor_uninit::<T, _>([images, height, width, filters])?;
     let shifts = Shifts::grouped(&stream, channels, 3)?;
-    let found = timer.time(|stream| {
-        let y = y.view_mut([images, height, width, filters])?;
-        shift_conv(x.view(row.x)?, w.view([filters, channels])?, &shifts, y).launch(stream)
-    })?;
+    let found = timer.time(|stream| shift_conv(&x, &w, &shifts, &mut y).launch(stream))?;
     println!("{:7} {:12} {:9.1} us", row.name, format!("{} shift", T::DTYPE), found * 1e3);
     let found = timer.time(|stream| {
-        let w = w.view([filters, channels])?.transpose();
-        gemm(x.view([pixels, channels])?, w, y.view_mut([pixels, filters])?).launch(stream)
+        gemm(x.reshape([pixels, channels])?, w.transpose(), y.reshape_mut([pixels, filters])?).launch(stream)
     })?;
     println!("{:7} {:12} {:9.1} us", row.name, format!("{} 1x1", T::DTYPE), found * 1e3);
     Ok(())

@@ -15,46 +15,35 @@ fn rows<T: FloatElement>(timer: &mut Timer, name: &str, shape: [usize; 2], of: f
     let stream = timer.stream.clone();
     let [m, n] = shape;
     let bytes = m * n * size_of::<T>();
-    let (x, dy) = (numbers(&stream, m * n, of)?, numbers(&stream, m * n, of)?);
-    let (mut y, w) = (stream.zeros::<T>(m * n)?, numbers(&stream, n, of)?);
-    let (mut means, mut scales) = (stream.zeros::<f32>(m)?, stream.zeros::<f32>(m)?);
-    let (mut dw, mut db) = (stream.zeros::<T>(n)?, stream.zeros::<T>(n)?);
+    let (x, dy) = (numbers(&stream, shape, of)?, numbers(&stream, shape, of)?);
+    let (mut y, w) = (stream.tensor_zeros::<T, _>(shape)?, numbers(&stream, [n], of)?);
+    let (mut means, mut scales) = (stream.tensor_zeros([m])?, stream.tensor_zeros([m])?);
+    let (mut dw, mut db) = (stream.tensor_zeros::<T, _>([n])?, stream.tensor_zeros::<T, _>([n])?);
     let of_row = |what: &str| format!("{what} {name} {m}x{n}");
-    timer.report(&of_row("softmax"), 2 * bytes, |stream| softmax(x.view(shape)?, y.view_mut(shape)?).launch(stream))?;
-    timer.report(&of_row("softmax_backward"), 3 * bytes, |stream| {
-        softmax_backward(x.view(shape)?, dy.view(shape)?, y.view_mut(shape)?).launch(stream)
-    })?;
+    timer.report(&of_row("softmax"), 2 * bytes, |stream| softmax(&x, &mut y).launch(stream))?;
+    timer.report(&of_row("softmax_backward"), 3 * bytes, |stream| softmax_backward(&x, &dy, &mut y).launch(stream))?;
     timer.report(&of_row("layer_norm"), 2 * bytes, |stream| {
-        layer_norm(x.view(shape)?, w.view([n])?, w.view([n])?, y.view_mut(shape)?)
-            .means(means.view_mut([m])?)
-            .scales(scales.view_mut([m])?)
-            .launch(stream)
+        layer_norm(&x, &w, &w, &mut y).means(&mut means).scales(&mut scales).launch(stream)
     })?;
     timer.report(&of_row("layer_norm_backward"), 3 * bytes, |stream| {
-        let (means, scales) = (means.view([m])?, scales.view([m])?);
-        layer_norm_backward(x.view(shape)?, w.view([n])?, dy.view(shape)?, means, scales, y.view_mut(shape)?)
-            .parameters(dw.view_mut([n])?, db.view_mut([n])?)
-            .launch(stream)
+        layer_norm_backward(&x, &w, &dy, &means, &scales, &mut y).parameters(&mut dw, &mut db).launch(stream)
     })?;
-    timer.report(&of_row("rms_norm"), 2 * bytes, |stream| {
-        rms_norm(x.view(shape)?, w.view([n])?, y.view_mut(shape)?).scales(scales.view_mut([m])?).launch(stream)
-    })?;
+    timer
+        .report(&of_row("rms_norm"), 2 * bytes, |stream| rms_norm(&x, &w, &mut y).scales(&mut scales).launch(stream))?;
     timer.report(&of_row("rms_norm_backward"), 3 * bytes, |stream| {
-        rms_norm_backward(x.view(shape)?, w.view([n])?, dy.view(shape)?, scales.view([m])?, y.view_mut(shape)?)
-            .weight(dw.view_mut([n])?)
-            .launch(stream)
+        rms_norm_backward(&x, &w, &dy, &scales, &mut y).weight(&mut dw).launch(stream)
     })?;
-    timer.report(&of_row("column_sums"), bytes, |stream| column_sums(x.view(shape)?, dw.view_mut([n])?).launch(stream))
+    timer.report(&of_row("column_sums"), bytes, |stream| column_sums(&x, &mut dw).launch(stream))
 }
 
 fn entropy<T: FloatElement>(timer: &mut Timer, name: &str, of: fn(f32) -> T) -> Result<()> {
     let stream = timer.stream.clone();
     let (m, n) = (8192, 50257);
-    let mut logits = numbers(&stream, m * n, of)?;
+    let mut logits = numbers(&stream, [m, n], of)?;
     let labels: Vec<i32> = (0..m as i32).map(|i| i * 6 % n as i32).collect();
-    let (labels, mut loss) = (stream.upload(&labels)?, stream.zeros::<f32>(m)?);
+    let (labels, mut loss) = (stream.tensor(&labels, [m])?, stream.tensor_zeros([m])?);
     timer.report(&format!("cross_entropy {name} {m}x{n}"), 2 * m * n * size_of::<T>(), |stream| {
-        let launch = cross_entropy(logits.view_mut([m, n])?, labels.view([m])?, loss.view_mut([m])?);
+        let launch = cross_entropy(&mut logits, &labels, &mut loss);
         launch.gradient_in_place().launch(stream)
     })
 }
@@ -70,19 +59,13 @@ fn main() -> Result<()> {
     rows::<f32>(&mut timer, "f32", [8192, 4096], |x| x)?;
     entropy::<bf16>(&mut timer, "bf16", bf16::from_f32)?;
     entropy::<f32>(&mut timer, "f32", |x| x)?;
-    let n = 1 << 27;
-    let x = numbers(&stream, n, bf16::from_f32)?;
-    let (mut y, shape) = (stream.zeros::<bf16>(n)?, [1 << 13, 1 << 14]);
-    timer.report("dropout bf16 2^27", 4 * n, |stream| {
-        dropout(x.view(shape)?, y.view_mut(shape)?, 0.1, 42, 0).launch(stream)
-    })?;
-    timer.report("gelu bf16 2^27", 4 * n, |stream| {
-        activation(Activation::Gelu, x.view(shape)?, y.view_mut(shape)?).launch(stream)
-    })?;
-    let (mut w, g) = (numbers(&stream, n, |x| x)?, numbers(&stream, n, |x| x)?);
-    let (mut mean, mut square) = (stream.zeros::<f32>(n)?, stream.zeros::<f32>(n)?);
+    let (n, shape) = (1 << 27, [1 << 13, 1 << 14]);
+    let (x, mut y) = (numbers(&stream, shape, bf16::from_f32)?, stream.tensor_zeros(shape)?);
+    timer.report("dropout bf16 2^27", 4 * n, |stream| dropout(&x, &mut y, 0.1, 42, 0).launch(stream))?;
+    timer.report("gelu bf16 2^27", 4 * n, |stream| activation(Activation::Gelu, &x, &mut y).launch(stream))?;
+    let (mut w, g) = (numbers(&stream, shape, |x| x)?, numbers(&stream, shape, |x| x)?);
+    let (mut mean, mut square) = (stream.tensor_zeros(shape)?, stream.tensor_zeros(shape)?);
     timer.report("adamw f32 2^27", 28 * n, |stream| {
-        let (mean, square) = (mean.view_mut(shape)?, square.view_mut(shape)?);
-        adamw(w.view_mut(shape)?, g.view(shape)?, mean, square, AdamWOptions::default()).launch(stream)
+        adamw(&mut w, &g, &mut mean, &mut square, AdamWOptions::default()).launch(stream)
     })
 }

@@ -33,14 +33,14 @@ fn random(timer: &Timer, length: usize, block: usize) -> Result<BlockLayout> {
 /// A program a block, then super-blocks as wide as there are, then as wide as leave enough programs.
 fn sampled(timer: &mut Timer, length: usize, block: usize) -> Result<()> {
     let (stream, batch) = (timer.stream.clone(), TOKENS / length);
-    let (shape, count) = ([batch, HEADS, length, DEPTH], TOKENS * HEADS * DEPTH);
-    let (q, k) = (numbers(&stream, count, bf16::from_f32)?, numbers(&stream, count, bf16::from_f32)?);
+    let shape = [batch, HEADS, length, DEPTH];
+    let (q, k) = (numbers(&stream, shape, bf16::from_f32)?, numbers(&stream, shape, bf16::from_f32)?);
     let layout = random(timer, length, block)?;
     let mut x = BlockSparse::<bf16>::zeros(&stream, batch, &layout)?;
     let mut rates = Vec::new();
     for superblocks in [Some(false), Some(true), None] {
         let time = timer.time(|stream| {
-            let launch = sddmm(q.view(shape)?, k.view(shape)?, &mut x);
+            let launch = sddmm(&q, &k, &mut x);
             match superblocks {
                 Some(superblocks) => launch.superblocks(superblocks),
                 None => launch,
@@ -58,20 +58,20 @@ fn softmax(timer: &mut Timer, length: usize, block: usize) -> Result<()> {
     let (stream, batch) = (timer.stream.clone(), TOKENS / length);
     let layout = random(timer, length, block)?;
     let mut x = BlockSparse::<bf16>::zeros(&stream, batch, &layout)?;
-    let (mask, padding) = (stream.zeros::<bf16>(length * length)?, stream.zeros::<bf16>(batch * length)?);
-    let position = stream.zeros::<bf16>(HEADS * length * length)?;
+    let (mask, padding) = (stream.tensor_zeros([length, length])?, stream.tensor_zeros([batch, length])?);
+    let position = stream.tensor_zeros([1, HEADS, length, length])?;
     let (bytes, block) = (2 * x.values().len(), layout.block());
     let name = format!("sparse_softmax bf16 length {length} block {block}");
     timer.report(&name, 2 * bytes, |stream| sparse_softmax(&mut x).scale(0.125).launch(stream))?;
-    let position = position.view([1, HEADS, length, length])?.broadcast(0, batch)?;
+    let position = position.as_view().broadcast(0, batch)?;
     // Positions are the same for the batch, the mask for the heads, too.
     let added = 2 * (layout.blocks() * block * block + length * length);
     timer.report(&format!("{name} with positions and masks"), 2 * bytes + added, |stream| {
         sparse_softmax(&mut x)
             .scale(0.125)
             .position(position)
-            .mask(mask.view([length, length])?, Mask::Add)
-            .key_padding(padding.view([batch, length])?, Mask::Add)
+            .mask(&mask, Mask::Add)
+            .key_padding(&padding, Mask::Add)
             .launch(stream)
     })
 }
@@ -79,15 +79,15 @@ fn softmax(timer: &mut Timer, length: usize, block: usize) -> Result<()> {
 /// Causal rows, the last of which has the most blocks, in segments.
 fn applied(timer: &mut Timer, length: usize, block: usize) -> Result<()> {
     let (stream, batch) = (timer.stream.clone(), TOKENS / length);
-    let (shape, count) = ([batch, HEADS, length, DEPTH], TOKENS * HEADS * DEPTH);
+    let shape = [batch, HEADS, length, DEPTH];
     let layout = BlockLayout::new(&stream, block, &BlockMask::causal(length / block).repeat(HEADS))?;
     let p = BlockSparse::<bf16>::zeros(&stream, batch, &layout)?;
-    let (v, mut out) = (numbers(&stream, count, bf16::from_f32)?, stream.zeros::<bf16>(count)?);
+    let (v, mut out) = (numbers(&stream, shape, bf16::from_f32)?, stream.tensor_zeros(shape)?);
     for (segment, deterministic) in
         [(None, false), (Some(16), false), (Some(8), false), (Some(4), false), (Some(16), true)]
     {
         let time = timer.time(|stream| {
-            let launch = spmm(&p, v.view(shape)?, out.view_mut(shape)?).deterministic(deterministic);
+            let launch = spmm(&p, &v, &mut out).deterministic(deterministic);
             match segment {
                 Some(blocks) => launch.segment(blocks),
                 None => launch,
@@ -105,19 +105,16 @@ fn applied(timer: &mut Timer, length: usize, block: usize) -> Result<()> {
 /// In one launch, and in three.
 fn attention(timer: &mut Timer, length: usize, block: usize) -> Result<()> {
     let (stream, batch) = (timer.stream.clone(), TOKENS / length);
-    let (shape, count) = ([batch, HEADS, length, DEPTH], TOKENS * HEADS * DEPTH);
-    let [q, k, v] = [(); 3].map(|()| numbers(&stream, count, bf16::from_f32));
-    let (q, k, v, mut out) = (q?, k?, v?, stream.zeros::<bf16>(count)?);
+    let shape = [batch, HEADS, length, DEPTH];
+    let [q, k, v] = [(); 3].map(|()| numbers(&stream, shape, bf16::from_f32));
+    let (q, k, v, mut out) = (q?, k?, v?, stream.tensor_zeros(shape)?);
     let layout = random(timer, length, block)?;
     let mut x = BlockSparse::<bf16>::zeros(&stream, batch, &layout)?;
-    let fused = timer.time(|stream| {
-        block_sparse_attention(q.view(shape)?, k.view(shape)?, v.view(shape)?, out.view_mut(shape)?, &layout)
-            .launch(stream)
-    })?;
+    let fused = timer.time(|stream| block_sparse_attention(&q, &k, &v, &mut out, &layout).launch(stream))?;
     let apart = timer.time(|stream| {
-        sddmm(q.view(shape)?, k.view(shape)?, &mut x).scale(0.125).launch(stream)?;
+        sddmm(&q, &k, &mut x).scale(0.125).launch(stream)?;
         sparse_softmax(&mut x).launch(stream)?;
-        spmm(&x, v.view(shape)?, out.view_mut(shape)?).launch(stream)
+        spmm(&x, &v, &mut out).launch(stream)
     })?;
     let rate = tera(2.0 * operations(&layout, batch), fused);
     println!(

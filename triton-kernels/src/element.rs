@@ -72,18 +72,28 @@ impl Ids<'_> {
     }
 }
 
+/// Ids of either width, of a view or a tensor.
 #[cfg(feature = "rows")]
-impl<'a> From<View<'a, i32, 1>> for Ids<'a> {
-    fn from(view: View<'a, i32, 1>) -> Ids<'a> {
-        Ids::I32(view)
-    }
+macro_rules! ids {
+    ($($id:ty = $variant:ident;)*) => {$(
+        impl<'a> From<View<'a, $id, 1>> for Ids<'a> {
+            fn from(view: View<'a, $id, 1>) -> Ids<'a> {
+                Ids::$variant(view)
+            }
+        }
+
+        impl<'a> From<&'a Tensor<$id, 1>> for Ids<'a> {
+            fn from(tensor: &'a Tensor<$id, 1>) -> Ids<'a> {
+                Ids::$variant(tensor.as_view())
+            }
+        }
+    )*};
 }
 
 #[cfg(feature = "rows")]
-impl<'a> From<View<'a, i64, 1>> for Ids<'a> {
-    fn from(view: View<'a, i64, 1>) -> Ids<'a> {
-        Ids::I64(view)
-    }
+ids! {
+    i32 = I32;
+    i64 = I64;
 }
 
 /// The number of each row, or −1 if there is no such row of `count`.

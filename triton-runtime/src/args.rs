@@ -234,7 +234,7 @@ pub trait AsPtrMutArg<T: Element>: sealed::Sealed {
     label = "expected `&Tensor<{T}, {R}>` or `View<'_, {T}, {R}>`",
     note = "a buffer has no shape: pass `buffer.view([..])?`, with an extent for each dimension, or make it `buffer.into_tensor([..])?`"
 )]
-pub trait IntoView<'a, T: Element, const R: usize>: sealed::Sealed {
+pub trait IntoView<'a, T, const R: usize>: sealed::Sealed {
     /// The view.
     fn into_view(self) -> View<'a, T, R>;
 }
@@ -246,7 +246,7 @@ pub trait IntoView<'a, T: Element, const R: usize>: sealed::Sealed {
     label = "expected `&mut Tensor<{T}, {R}>` or `ViewMut<'_, {T}, {R}>`",
     note = "a buffer has no shape: pass `buffer.view_mut([..])?`, with an extent for each dimension, or make it `buffer.into_tensor([..])?`"
 )]
-pub trait IntoViewMut<'a, T: Element, const R: usize>: sealed::Sealed {
+pub trait IntoViewMut<'a, T, const R: usize>: sealed::Sealed {
     /// The view.
     fn into_view_mut(self) -> ViewMut<'a, T, R>;
 }

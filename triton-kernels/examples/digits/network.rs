@@ -6,6 +6,7 @@
 use crate::data::{CLASSES, Digits, PIXELS};
 use std::ops::Range;
 use triton::prelude::*;
+use triton_kernels::gemm::Gemm;
 use triton_kernels::rows::{SgdOptions, activation_backward, cross_entropy, sgd};
 use triton_kernels::{Activation, Result, gemm, linear_backward};
 
@@ -37,28 +38,27 @@ pub struct Network {
 
 /// A matrix of weights, and a bias for each of its columns.
 pub struct Layer {
-    pub weights: Parameter,
-    pub bias: Parameter,
+    pub weights: Parameter<2>,
+    pub bias: Parameter<1>,
 }
 
-/// A matrix of numbers that are learnt, their gradient, and how fast they move.
-pub struct Parameter {
-    shape: [usize; 2],
-    pub values: Buffer<f32>,
-    gradient: Buffer<f32>,
-    velocity: Buffer<f32>,
+/// Numbers that are learnt, their gradient, and how fast they move.
+pub struct Parameter<const R: usize> {
+    pub values: Tensor<f32, R>,
+    gradient: Tensor<f32, R>,
+    velocity: Tensor<f32, R>,
 }
 
 /// Images on the device, what the network says of each, and what flows through it for one batch of them.
 pub struct Images {
-    pixels: Buffer<f32>,
-    labels: Buffer<i32>,
-    pub loss: Buffer<f32>,
-    pub guess: Buffer<i32>,
-    hidden: Buffer<f32>,
-    hidden_gradient: Buffer<f32>,
-    sum_gradient: Buffer<f32>,
-    logits: Buffer<f32>,
+    pixels: Tensor<f32, 2>,
+    labels: Tensor<i32, 1>,
+    pub loss: Tensor<f32, 1>,
+    pub guess: Tensor<i32, 1>,
+    hidden: Tensor<f32, 2>,
+    hidden_gradient: Tensor<f32, 2>,
+    sum_gradient: Tensor<f32, 2>,
+    logits: Tensor<f32, 2>,
 }
 
 impl Network {
@@ -71,46 +71,34 @@ impl Network {
 
     /// Reads a batch of images: fills in their loss and guess, and leaves the gradient of the mean loss where the logits were.
     pub fn read(&self, images: &mut Images, batch: Range<usize>) -> Result<()> {
-        let (stream, start, n) = (&self.stream, batch.start, batch.len());
-        let pixels = images.pixels.view([n, PIXELS])?.with_offset(start * PIXELS)?;
-        let labels = images.labels.view([n])?.with_offset(start)?;
-        let loss = images.loss.view_mut([n])?.with_offset(start)?;
-        let guess = images.guess.view_mut([n])?.with_offset(start)?;
-        let mut hidden = images.hidden.view_mut([n, HIDDEN])?;
-        let mut logits = images.logits.view_mut([n, CLASSES])?;
+        let (stream, n) = (&self.stream, batch.len());
+        let mut hidden = images.hidden.narrow_mut(0, ..n)?;
+        let mut logits = images.logits.narrow_mut(0, ..n)?;
 
-        gemm(pixels, self.hidden.weights()?, hidden.reborrow())
-            .bias(self.hidden.bias()?)
+        self.hidden
+            .product(images.pixels.narrow(0, batch.clone())?, &mut hidden)
             .activation(Activation::Relu)
-            .deterministic(true)
             .launch(stream)?;
-        gemm(hidden.as_view(), self.output.weights()?, logits.reborrow())
-            .bias(self.output.bias()?)
-            .deterministic(true)
-            .launch(stream)?;
-        classify(&logits, guess).launch(stream, n.div_ceil(ROWS as usize))?;
-        cross_entropy(logits, labels, loss).gradient_in_place().gradient_scale(1.0 / n as f32).launch(stream)
+        self.output.product(hidden.as_view(), &mut logits).launch(stream)?;
+        classify(&logits, images.guess.narrow_mut(0, batch.clone())?).launch(stream, n.div_ceil(ROWS as usize))?;
+        cross_entropy(logits, images.labels.narrow(0, batch.clone())?, images.loss.narrow_mut(0, batch)?)
+            .gradient_in_place()
+            .gradient_scale(1.0 / n as f32)
+            .launch(stream)
     }
 
     /// Reads a batch of images and learns from it.
     pub fn learn(&mut self, images: &mut Images, batch: Range<usize>, options: SgdOptions) -> Result<()> {
         self.read(images, batch.clone())?;
-        let (stream, start, n) = (&self.stream, batch.start, batch.len());
-        let pixels = images.pixels.view([n, PIXELS])?.with_offset(start * PIXELS)?;
-        let hidden = images.hidden.view([n, HIDDEN])?;
-        let logits_gradient = images.logits.view([n, CLASSES])?;
-        let mut hidden_gradient = images.hidden_gradient.view_mut([n, HIDDEN])?;
-        let mut sum_gradient = images.sum_gradient.view_mut([n, HIDDEN])?;
+        let (stream, n) = (&self.stream, batch.len());
+        let (hidden, logits_gradient) = (images.hidden.narrow(0, ..n)?, images.logits.narrow(0, ..n)?);
+        let mut hidden_gradient = images.hidden_gradient.narrow_mut(0, ..n)?;
+        let mut sum_gradient = images.sum_gradient.narrow_mut(0, ..n)?;
 
-        linear_backward(hidden, self.output.weights()?, logits_gradient)
-            .dx(hidden_gradient.reborrow())
-            .deterministic(true)
-            .launch(stream)?;
+        self.output.descend(stream, hidden, logits_gradient, Some(hidden_gradient.reborrow()), options)?;
         // What a ReLU made is above 0 where what it was made of is.
-        activation_backward(Activation::Relu, hidden, hidden_gradient.as_view(), sum_gradient.reborrow())
-            .launch(stream)?;
-        self.output.descend(stream, hidden, logits_gradient, options)?;
-        self.hidden.descend(stream, pixels, sum_gradient.as_view(), options)
+        activation_backward(Activation::Relu, hidden, &hidden_gradient, &mut sum_gradient).launch(stream)?;
+        self.hidden.descend(stream, images.pixels.narrow(0, batch)?, sum_gradient.as_view(), None, options)
     }
 }
 
@@ -120,41 +108,44 @@ impl Layer {
         let most = (6.0 / inputs as f32).sqrt();
         let weights: Vec<f32> = (0..inputs * outputs).map(|_| most * (2.0 * random.f32() - 1.0)).collect();
         Ok(Layer {
-            weights: Parameter::new(stream, [inputs, outputs], &weights)?,
-            bias: Parameter::new(stream, [1, outputs], &vec![0.0; outputs])?,
+            weights: Parameter::new(stream, &weights, [inputs, outputs])?,
+            bias: Parameter::new(stream, &vec![0.0; outputs], [outputs])?,
         })
     }
 
-    fn weights(&self) -> Result<View<'_, f32, 2>> {
-        Ok(self.weights.values.view(self.weights.shape)?)
+    /// x · weights + bias.
+    fn product<'a>(&'a self, x: View<'a, f32, 2>, y: &'a mut ViewMut<'_, f32, 2>) -> Gemm<'a, f32, f32> {
+        gemm(x, &self.weights.values, y).bias(&self.bias.values).deterministic(true)
     }
 
-    fn bias(&self) -> Result<View<'_, f32, 1>> {
-        Ok(self.bias.values.view([self.bias.shape[1]])?)
-    }
-
-    /// A step along the gradients of the layer, whose input was `x` and whose output has the gradient `dy`.
-    fn descend(&mut self, stream: &Stream, x: View<f32, 2>, dy: View<f32, 2>, options: SgdOptions) -> Result<()> {
+    /// The gradient of the input `x`, and a step along those of the layer, whose output has the gradient `dy`.
+    fn descend(
+        &mut self,
+        stream: &Stream,
+        x: View<f32, 2>,
+        dy: View<f32, 2>,
+        dx: Option<ViewMut<f32, 2>>,
+        options: SgdOptions,
+    ) -> Result<()> {
         let Layer { weights, bias } = self;
-        linear_backward(x, weights.values.view(weights.shape)?, dy)
-            .dw(weights.gradient.view_mut(weights.shape)?)
-            .db(bias.gradient.view_mut([bias.shape[1]])?)
-            .deterministic(true)
-            .launch(stream)?;
+        let launch = linear_backward(x, &weights.values, dy).dw(&mut weights.gradient).db(&mut bias.gradient);
+        let launch = if let Some(dx) = dx { launch.dx(dx) } else { launch };
+        launch.deterministic(true).launch(stream)?;
         weights.descend(stream, options)?;
         bias.descend(stream, options)
     }
 }
 
-impl Parameter {
-    fn new(stream: &Stream, shape: [usize; 2], values: &[f32]) -> Result<Parameter> {
-        let (gradient, velocity) = (stream.zeros(values.len())?, stream.zeros(values.len())?);
-        Ok(Parameter { shape, values: stream.upload(values)?, gradient, velocity })
+impl<const R: usize> Parameter<R> {
+    fn new(stream: &Stream, values: &[f32], shape: [usize; R]) -> Result<Parameter<R>> {
+        let (gradient, velocity) = (stream.tensor_zeros(shape)?, stream.tensor_zeros(shape)?);
+        Ok(Parameter { values: stream.tensor(values, shape)?, gradient, velocity })
     }
 
     fn descend(&mut self, stream: &Stream, options: SgdOptions) -> Result<()> {
-        let (values, gradient) = (self.values.view_mut(self.shape)?, self.gradient.view(self.shape)?);
-        sgd(values, gradient, options).velocity(self.velocity.view_mut(self.shape)?).launch(stream)
+        let row = [1, self.values.len()];
+        let launch = sgd(self.values.reshape_mut(row)?, self.gradient.reshape(row)?, options);
+        launch.velocity(self.velocity.reshape_mut(row)?).launch(stream)
     }
 }
 
@@ -162,14 +153,14 @@ impl Images {
     /// Brings images to the device, of which at most `batch` are read at once.
     pub fn upload(stream: &Stream, digits: &Digits, batch: usize) -> Result<Images> {
         Ok(Images {
-            pixels: stream.upload(&digits.pixels)?,
-            labels: stream.upload(&digits.labels)?,
-            loss: stream.zeros(digits.len())?,
-            guess: stream.zeros(digits.len())?,
-            hidden: stream.zeros(batch * HIDDEN)?,
-            hidden_gradient: stream.zeros(batch * HIDDEN)?,
-            sum_gradient: stream.zeros(batch * HIDDEN)?,
-            logits: stream.zeros(batch * CLASSES)?,
+            pixels: stream.tensor(&digits.pixels, [digits.len(), PIXELS])?,
+            labels: stream.tensor(&digits.labels, [digits.len()])?,
+            loss: stream.tensor_zeros([digits.len()])?,
+            guess: stream.tensor_zeros([digits.len()])?,
+            hidden: stream.tensor_zeros([batch, HIDDEN])?,
+            hidden_gradient: stream.tensor_zeros([batch, HIDDEN])?,
+            sum_gradient: stream.tensor_zeros([batch, HIDDEN])?,
+            logits: stream.tensor_zeros([batch, CLASSES])?,
         })
     }
 }

@@ -11,7 +11,7 @@ pub enum Attention<T: Element> {
     /// Of all tokens up to one's own.
     Dense {
         /// Logarithms of the sums of rows.
-        sums: Option<Buffer<f32>>,
+        sums: Option<Tensor<f32, 3>>,
     },
     /// Of the blocks of a layout.
     Sparse {
@@ -43,14 +43,11 @@ impl<T: FloatElement> Attention<T> {
         let [batch, heads, tokens, depth] = q.shape();
         match self {
             Attention::Dense { sums } => {
-                let rows = [batch, heads, tokens];
-                let mut kept = match sums.take() {
+                let kept = match sums {
                     Some(kept) => kept,
-                    None => stream.uninit::<f32>(rows.iter().product())?,
+                    None => sums.insert(stream.tensor_uninit([batch, heads, tokens])?),
                 };
-                attention(q, k, v, o).causal().lse(kept.view_mut(rows)?).launch(stream)?;
-                *sums = Some(kept);
-                Ok(())
+                attention(q, k, v, o).causal().lse(kept).launch(stream)
             }
             Attention::Sparse { p, .. } => {
                 sddmm(q, k, p).scale(1.0 / (depth as f32).sqrt()).launch(stream)?;
@@ -69,12 +66,11 @@ impl<T: FloatElement> Attention<T> {
         d_o: View<'_, T, 4>,
         [dq, dk, dv]: [ViewMut<'_, T, 4>; 3],
     ) -> Result<()> {
-        let [batch, heads, tokens, depth] = q.shape();
+        let depth = q.shape()[3];
         match self {
-            Attention::Dense { sums } => {
-                let Some(sums) = sums else { return Ok(()) };
-                let sums = sums.view([batch, heads, tokens])?;
-                attention_backward([q, k, v], o, sums, d_o, [dq, dk, dv]).causal().launch(stream)
+            Attention::Dense { sums: None } => Ok(()),
+            Attention::Dense { sums: Some(sums) } => {
+                attention_backward([q, k, v], o, &*sums, d_o, [dq, dk, dv]).causal().launch(stream)
             }
             Attention::Sparse { p, dp } => {
                 spmm(p, d_o, dv).transposed().launch(stream)?;

@@ -2,6 +2,7 @@
 
 use crate::attention::Attention;
 use triton::prelude::*;
+use triton_kernels::gemm::Gemm;
 use triton_kernels::rows::{SgdOptions, activation, activation_backward, layer_norm, layer_norm_backward, mse, sgd};
 use triton_kernels::{Activation, FloatElement, GemmElement, Result, gemm, linear_backward};
 
@@ -25,54 +26,53 @@ impl Shape {
 }
 
 /// A parameter and its gradient.
-struct Parameter<T: Element> {
-    value: Buffer<T>,
-    gradient: Buffer<T>,
+struct Parameter<T: Element, const R: usize> {
+    value: Tensor<T, R>,
+    gradient: Tensor<T, R>,
 }
 
-impl<T: FloatElement> Parameter<T> {
-    fn new(stream: &Stream, values: &[T]) -> Result<Parameter<T>> {
-        Ok(Parameter { value: stream.upload(values)?, gradient: stream.zeros(values.len())? })
+impl<T: FloatElement, const R: usize> Parameter<T, R> {
+    fn new(stream: &Stream, values: &[T], shape: [usize; R]) -> Result<Parameter<T, R>> {
+        Ok(Parameter { value: stream.tensor(values, shape)?, gradient: stream.tensor_zeros(shape)? })
     }
 
     fn step(&mut self, stream: &Stream, options: SgdOptions) -> Result<()> {
-        let shape = [1, self.value.len()];
-        sgd(self.value.view_mut(shape)?, self.gradient.view(shape)?, options).launch(stream)
+        let row = [1, self.value.len()];
+        sgd(self.value.reshape_mut(row)?, self.gradient.reshape(row)?, options).launch(stream)
     }
 }
 
 /// A product with a matrix `[from, to]`, and a bias.
 struct Linear<T: Element> {
-    weight: Parameter<T>,
-    bias: Parameter<T>,
-    shape: [usize; 2],
+    weight: Parameter<T, 2>,
+    bias: Parameter<T, 1>,
 }
 
 /// A layer norm, and what its gradient needs of the last rows.
 struct Norm<T: Element> {
-    weight: Parameter<T>,
-    bias: Parameter<T>,
-    means: Buffer<f32>,
-    scales: Buffer<f32>,
+    weight: Parameter<T, 1>,
+    bias: Parameter<T, 1>,
+    means: Tensor<f32, 1>,
+    scales: Tensor<f32, 1>,
 }
 
-/// What a step keeps of each token, or computes for it.
+/// What a step keeps of each token, or computes for it: a row each.
 struct Tokens<T: Element> {
-    x: Buffer<T>,
-    target: Buffer<T>,
-    normal: [Buffer<T>; 2],
-    qkv: Buffer<T>,
-    o: Buffer<T>,
-    middle: Buffer<T>,
-    before: Buffer<T>,
-    hidden: Buffer<T>,
-    y: Buffer<T>,
+    x: Tensor<T, 2>,
+    target: Tensor<T, 2>,
+    normal: [Tensor<T, 2>; 2],
+    qkv: Tensor<T, 2>,
+    o: Tensor<T, 2>,
+    middle: Tensor<T, 2>,
+    before: Tensor<T, 2>,
+    hidden: Tensor<T, 2>,
+    y: Tensor<T, 2>,
     /// Gradients: of y, of the middle, of what a norm gives, of qkv, of the hidden layer.
-    dy: Buffer<T>,
-    dmiddle: Buffer<T>,
-    dnormal: Buffer<T>,
-    dqkv: Buffer<T>,
-    dhidden: Buffer<T>,
+    dy: Tensor<T, 2>,
+    dmiddle: Tensor<T, 2>,
+    dnormal: Tensor<T, 2>,
+    dqkv: Tensor<T, 2>,
+    dhidden: Tensor<T, 2>,
 }
 
 /// The block with its parameters and a batch that it learns.
@@ -82,7 +82,7 @@ pub struct Block<T: Element> {
     /// Of queries, keys and values; of attention's output; into the hidden layer; out of it.
     linear: [Linear<T>; 4],
     tokens: Tokens<T>,
-    losses: Buffer<f32>,
+    losses: Tensor<f32, 1>,
 }
 
 /// Numbers from −1 to 1.
@@ -90,103 +90,81 @@ fn noise(random: &mut fastrand::Rng) -> f32 {
     random.f32() * 2.0 - 1.0
 }
 
-impl<T: FloatElement> Linear<T> {
+impl<T: FloatElement + GemmElement<T>> Linear<T> {
     fn new(stream: &Stream, shape: [usize; 2], random: &mut fastrand::Rng, of: fn(f32) -> T) -> Result<Linear<T>> {
         let scale = (3.0 / shape[0] as f32).sqrt();
         let weight: Vec<T> = (0..shape[0] * shape[1]).map(|_| of(noise(random) * scale)).collect();
         let bias = vec![of(0.0); shape[1]];
-        Ok(Linear { weight: Parameter::new(stream, &weight)?, bias: Parameter::new(stream, &bias)?, shape })
+        Ok(Linear { weight: Parameter::new(stream, &weight, shape)?, bias: Parameter::new(stream, &bias, [shape[1]])? })
     }
 
-    /// y = x · w + bias, and the residual if there is one.
-    fn forward(
-        &self,
-        stream: &Stream,
-        x: View<'_, T, 2>,
-        residual: Option<View<'_, T, 2>>,
-        y: ViewMut<'_, T, 2>,
-    ) -> Result<()>
-    where
-        T: GemmElement<T>,
-    {
-        let product = gemm(x, self.weight.value.view(self.shape)?, y).bias(self.bias.value.view([self.shape[1]])?);
-        match residual {
-            Some(residual) => product.residual(residual).launch(stream),
-            None => product.launch(stream),
-        }
+    /// y = x · w + bias, which can be added to.
+    fn forward<'a>(&'a self, x: &'a Tensor<T, 2>, y: &'a mut Tensor<T, 2>) -> Gemm<'a, T, T> {
+        gemm(x, &self.weight.value, y).bias(&self.bias.value)
     }
 
     /// dx, and the gradients of the parameters.
-    fn backward(&mut self, stream: &Stream, x: View<'_, T, 2>, dy: View<'_, T, 2>, dx: ViewMut<'_, T, 2>) -> Result<()>
-    where
-        T: GemmElement<T>,
-    {
-        let Linear { weight, bias, shape } = self;
-        linear_backward(x, weight.value.view(*shape)?, dy)
-            .dx(dx)
-            .dw(weight.gradient.view_mut(*shape)?)
-            .db(bias.gradient.view_mut([shape[1]])?)
-            .launch(stream)
+    fn backward(&mut self, x: &Tensor<T, 2>, dy: &Tensor<T, 2>, dx: &mut Tensor<T, 2>, stream: &Stream) -> Result<()> {
+        let Linear { weight, bias } = self;
+        let product = linear_backward(x, &weight.value, dy).dx(dx);
+        product.dw(&mut weight.gradient).db(&mut bias.gradient).launch(stream)
     }
 }
 
 impl<T: FloatElement> Norm<T> {
     fn new(stream: &Stream, [rows, width]: [usize; 2], of: fn(f32) -> T) -> Result<Norm<T>> {
         Ok(Norm {
-            weight: Parameter::new(stream, &vec![of(1.0); width])?,
-            bias: Parameter::new(stream, &vec![of(0.0); width])?,
-            means: stream.zeros(rows)?,
-            scales: stream.zeros(rows)?,
+            weight: Parameter::new(stream, &vec![of(1.0); width], [width])?,
+            bias: Parameter::new(stream, &vec![of(0.0); width], [width])?,
+            means: stream.tensor_zeros([rows])?,
+            scales: stream.tensor_zeros([rows])?,
         })
     }
 
-    fn forward(&mut self, stream: &Stream, x: View<'_, T, 2>, y: ViewMut<'_, T, 2>) -> Result<()> {
-        let [rows, width] = x.shape();
-        layer_norm(x, self.weight.value.view([width])?, self.bias.value.view([width])?, y)
-            .means(self.means.view_mut([rows])?)
-            .scales(self.scales.view_mut([rows])?)
-            .launch(stream)
+    fn forward(&mut self, x: &Tensor<T, 2>, y: &mut Tensor<T, 2>, stream: &Stream) -> Result<()> {
+        let Norm { weight, bias, means, scales } = self;
+        layer_norm(x, &weight.value, &bias.value, y).means(means).scales(scales).launch(stream)
     }
 
     /// dx, to which the gradient of what goes past the norm is added, and the gradients of the parameters.
     fn backward(
         &mut self,
+        x: &Tensor<T, 2>,
+        [dy, past]: [&Tensor<T, 2>; 2],
+        dx: &mut Tensor<T, 2>,
         stream: &Stream,
-        x: View<'_, T, 2>,
-        dy: View<'_, T, 2>,
-        past: View<'_, T, 2>,
-        dx: ViewMut<'_, T, 2>,
     ) -> Result<()> {
-        let [rows, width] = x.shape();
         let Norm { weight, bias, means, scales } = self;
-        layer_norm_backward(x, weight.value.view([width])?, dy, means.view([rows])?, scales.view([rows])?, dx)
-            .residual(past)
-            .parameters(weight.gradient.view_mut([width])?, bias.gradient.view_mut([width])?)
-            .launch(stream)
+        let launch = layer_norm_backward(x, &weight.value, dy, &*means, &*scales, dx).residual(past);
+        launch.parameters(&mut weight.gradient, &mut bias.gradient).launch(stream)
     }
 }
 
-/// Queries, keys and values of `[tokens, 3 · width]` as heads.
-fn heads<'a, T: Element>(qkv: &'a Buffer<T>, shape: &Shape) -> triton::Result<[View<'a, T, 4>; 3]> {
-    let Shape { batch, context, width, heads } = *shape;
-    let all = qkv.view([batch, context, 3, heads, width / heads])?;
+impl Shape {
+    /// Tokens of `[tokens, parts · width]` as heads: the part, then `[batch, heads, context, width / heads]`.
+    fn heads(&self, parts: usize) -> [usize; 5] {
+        [self.batch, self.context, parts, self.heads, self.width / self.heads]
+    }
+}
+
+/// Queries, keys and values as heads.
+fn heads<'a, T: Element>(qkv: &'a Tensor<T, 2>, shape: &Shape) -> triton::Result<[View<'a, T, 4>; 3]> {
+    let all = qkv.reshape(shape.heads(3))?;
     let of = |i: usize| all.select(2, i)?.permute([0, 2, 1, 3]);
     Ok([of(0)?, of(1)?, of(2)?])
 }
 
 /// The same to be written.
-fn heads_mut<'a, T: Element>(qkv: &'a mut Buffer<T>, shape: &Shape) -> triton::Result<[ViewMut<'a, T, 4>; 3]> {
-    let Shape { batch, context, width, heads } = *shape;
-    let (q, others) = qkv.view_mut([batch, context, 3, heads, width / heads])?.split_at(2, 1)?;
+fn heads_mut<'a, T: Element>(qkv: &'a mut Tensor<T, 2>, shape: &Shape) -> triton::Result<[ViewMut<'a, T, 4>; 3]> {
+    let (q, others) = qkv.reshape_mut(shape.heads(3))?.split_at(2, 1)?;
     let (k, v) = others.split_at(2, 1)?;
     let of = |part: ViewMut<'a, T, 5>| part.select(2, 0)?.permute([0, 2, 1, 3]);
     Ok([of(q)?, of(k)?, of(v)?])
 }
 
 /// Tokens as heads.
-fn split<'a, T: Element>(o: &'a Buffer<T>, shape: &Shape) -> triton::Result<View<'a, T, 4>> {
-    let Shape { batch, context, width, heads } = *shape;
-    o.view([batch, context, heads, width / heads])?.permute([0, 2, 1, 3])
+fn split<'a, T: Element>(o: &'a Tensor<T, 2>, shape: &Shape) -> triton::Result<View<'a, T, 4>> {
+    o.reshape(shape.heads(1))?.select(2, 0)?.permute([0, 2, 1, 3])
 }
 
 impl<T: FloatElement + GemmElement<T>> Block<T> {
@@ -195,91 +173,65 @@ impl<T: FloatElement + GemmElement<T>> Block<T> {
         let mut random = fastrand::Rng::with_seed(7);
         let (tokens, width) = (shape.tokens(), shape.width);
         let linear = [[width, 3 * width], [width, width], [width, 4 * width], [4 * width, width]];
-        let linear = linear.map(|shape| Linear::new(stream, shape, &mut random, of));
-        let [qkv, output, into, out] = linear;
-        let x: Vec<T> = (0..tokens * width).map(|_| of(noise(&mut random))).collect();
-        let target: Vec<T> = (0..tokens * width).map(|_| of(noise(&mut random))).collect();
-        let of_tokens = |elements: usize| stream.uninit::<T>(tokens * elements);
+        let [qkv, output, into, out] = linear.map(|shape| Linear::new(stream, shape, &mut random, of));
+        let mut values = || (0..tokens * width).map(|_| of(noise(&mut random))).collect::<Vec<T>>();
+        let (x, target) = (stream.tensor(&values(), [tokens, width])?, stream.tensor(&values(), [tokens, width])?);
+        let room = |width: usize| stream.tensor_uninit([tokens, width]);
         let tokens_of = Tokens {
-            x: stream.upload(&x)?,
-            target: stream.upload(&target)?,
-            normal: [of_tokens(width)?, of_tokens(width)?],
-            qkv: of_tokens(3 * width)?,
-            o: of_tokens(width)?,
-            middle: of_tokens(width)?,
-            before: of_tokens(4 * width)?,
-            hidden: of_tokens(4 * width)?,
-            y: of_tokens(width)?,
-            dy: of_tokens(width)?,
-            dmiddle: of_tokens(width)?,
-            dnormal: of_tokens(width)?,
-            dqkv: of_tokens(3 * width)?,
-            dhidden: of_tokens(4 * width)?,
+            x,
+            target,
+            normal: [room(width)?, room(width)?],
+            qkv: room(3 * width)?,
+            o: room(width)?,
+            middle: room(width)?,
+            before: room(4 * width)?,
+            hidden: room(4 * width)?,
+            y: room(width)?,
+            dy: room(width)?,
+            dmiddle: room(width)?,
+            dnormal: room(width)?,
+            dqkv: room(3 * width)?,
+            dhidden: room(4 * width)?,
         };
         Ok(Block {
             shape,
             norms: [Norm::new(stream, [tokens, width], of)?, Norm::new(stream, [tokens, width], of)?],
             linear: [qkv?, output?, into?, out?],
             tokens: tokens_of,
-            losses: stream.zeros(1)?,
+            losses: stream.tensor_zeros([1])?,
         })
     }
 
     /// Forward alone.
     pub fn forward(&mut self, stream: &Stream, attention: &mut Attention<T>) -> Result<()> {
         let Block { shape, norms, linear: [qkv, output, into, out], tokens: t, .. } = self;
-        let (rows, width) = (shape.tokens(), shape.width);
-        let (narrow, wide, hidden) = ([rows, width], [rows, 3 * width], [rows, 4 * width]);
-        norms[0].forward(stream, t.x.view(narrow)?, t.normal[0].view_mut(narrow)?)?;
-        qkv.forward(stream, t.normal[0].view(narrow)?, None, t.qkv.view_mut(wide)?)?;
-        let Shape { batch, context, heads: count, .. } = *shape;
-        let o = t.o.view_mut([batch, context, count, width / count])?.permute([0, 2, 1, 3])?;
+        norms[0].forward(&t.x, &mut t.normal[0], stream)?;
+        qkv.forward(&t.normal[0], &mut t.qkv).launch(stream)?;
+        let o = t.o.reshape_mut(shape.heads(1))?.select(2, 0)?.permute([0, 2, 1, 3])?;
         attention.forward(stream, heads(&t.qkv, shape)?, o)?;
-        output.forward(stream, t.o.view(narrow)?, Some(t.x.view(narrow)?), t.middle.view_mut(narrow)?)?;
-        norms[1].forward(stream, t.middle.view(narrow)?, t.normal[1].view_mut(narrow)?)?;
-        into.forward(stream, t.normal[1].view(narrow)?, None, t.before.view_mut(hidden)?)?;
-        activation(Activation::Gelu, t.before.view(hidden)?, t.hidden.view_mut(hidden)?).launch(stream)?;
-        out.forward(stream, t.hidden.view(hidden)?, Some(t.middle.view(narrow)?), t.y.view_mut(narrow)?)
+        output.forward(&t.o, &mut t.middle).residual(&t.x).launch(stream)?;
+        norms[1].forward(&t.middle, &mut t.normal[1], stream)?;
+        into.forward(&t.normal[1], &mut t.before).launch(stream)?;
+        activation(Activation::Gelu, &t.before, &mut t.hidden).launch(stream)?;
+        out.forward(&t.hidden, &mut t.y).residual(&t.middle).launch(stream)
     }
 
     /// The gradients of all parameters.
     fn backward(&mut self, stream: &Stream, attention: &mut Attention<T>) -> Result<()> {
         let Block { shape, norms, linear: [qkv, output, into, out], tokens: t, losses } = self;
-        let (rows, width) = (shape.tokens(), shape.width);
-        let (narrow, wide, hidden) = ([rows, width], [rows, 3 * width], [rows, 4 * width]);
-        mse(t.y.view(narrow)?, t.target.view(narrow)?, losses.view_mut([1])?)
-            .gradient(t.dy.view_mut(narrow)?)
-            .launch(stream)?;
-        out.backward(stream, t.hidden.view(hidden)?, t.dy.view(narrow)?, t.dhidden.view_mut(hidden)?)?;
+        mse(&t.y, &t.target, losses).gradient(&mut t.dy).launch(stream)?;
+        out.backward(&t.hidden, &t.dy, &mut t.dhidden, stream)?;
         // What the hidden layer was is not needed again: its gradient before the activation takes its place.
-        activation_backward(
-            Activation::Gelu,
-            t.before.view(hidden)?,
-            t.dhidden.view(hidden)?,
-            t.hidden.view_mut(hidden)?,
-        )
-        .launch(stream)?;
-        into.backward(stream, t.normal[1].view(narrow)?, t.hidden.view(hidden)?, t.dnormal.view_mut(narrow)?)?;
-        norms[1].backward(
-            stream,
-            t.middle.view(narrow)?,
-            t.dnormal.view(narrow)?,
-            t.dy.view(narrow)?,
-            t.dmiddle.view_mut(narrow)?,
-        )?;
+        activation_backward(Activation::Gelu, &t.before, &t.dhidden, &mut t.hidden).launch(stream)?;
+        into.backward(&t.normal[1], &t.hidden, &mut t.dnormal, stream)?;
+        norms[1].backward(&t.middle, [&t.dnormal, &t.dy], &mut t.dmiddle, stream)?;
         // The gradient of o.
-        output.backward(stream, t.o.view(narrow)?, t.dmiddle.view(narrow)?, t.dnormal.view_mut(narrow)?)?;
+        output.backward(&t.o, &t.dmiddle, &mut t.dnormal, stream)?;
         let of_heads = heads_mut(&mut t.dqkv, shape)?;
         attention.backward(stream, heads(&t.qkv, shape)?, split(&t.o, shape)?, split(&t.dnormal, shape)?, of_heads)?;
-        qkv.backward(stream, t.normal[0].view(narrow)?, t.dqkv.view(wide)?, t.dnormal.view_mut(narrow)?)?;
+        qkv.backward(&t.normal[0], &t.dqkv, &mut t.dnormal, stream)?;
         // The gradient of x, in place of that of y.
-        norms[0].backward(
-            stream,
-            t.x.view(narrow)?,
-            t.dnormal.view(narrow)?,
-            t.dmiddle.view(narrow)?,
-            t.dy.view_mut(narrow)?,
-        )
+        norms[0].backward(&t.x, [&t.dnormal, &t.dmiddle], &mut t.dy, stream)
     }
 
     /// A step of gradient descent.

@@ -1,6 +1,6 @@
 //! What the examples that time operations share: each repetition is timed after the L2 cache was overwritten.
 
-use triton::{Buffer, Device, Element, Stream};
+use triton::{Buffer, Device, Element, Stream, Tensor};
 use triton_kernels::Result;
 
 const REPETITIONS: usize = 20;
@@ -56,13 +56,18 @@ impl Timer {
 }
 
 /// Numbers from −2 to 2.
-pub fn numbers<T: Element>(stream: &Stream, count: usize, of: fn(f32) -> T) -> Result<Buffer<T>> {
+pub fn numbers<T: Element, const R: usize>(
+    stream: &Stream,
+    shape: [usize; R],
+    of: fn(f32) -> T,
+) -> Result<Tensor<T, R>> {
     let small: Vec<T> =
         (0..1 << 20).map(|i: u32| of((i.wrapping_mul(2_654_435_761) >> 16) as f32 / 16384.0 - 2.0)).collect();
-    let mut all = stream.uninit::<T>(count)?;
+    let mut all = stream.tensor_uninit(shape)?;
+    let count = all.len();
     for begin in (0..count).step_by(small.len()) {
         let part = small.len().min(count - begin);
-        stream.copy_from_host(&small[..part], &mut all.slice_mut(begin..begin + part)?)?;
+        stream.copy_from_host(&small[..part], &mut all.buffer_mut().slice_mut(begin..begin + part)?)?;
     }
     Ok(all)
 }

@@ -55,12 +55,20 @@ pub struct AttentionBackward<'a, T> {
 /// As of [`attention`](super::attention).
 pub fn attention_backward<'a, T: FloatElement>(
     qkv: [View<'a, T, 4>; 3],
-    o: View<'a, T, 4>,
-    lse: View<'a, f32, 3>,
-    d_o: View<'a, T, 4>,
+    o: impl IntoView<'a, T, 4>,
+    lse: impl IntoView<'a, f32, 3>,
+    d_o: impl IntoView<'a, T, 4>,
     gradients: [ViewMut<'a, T, 4>; 3],
 ) -> AttentionBackward<'a, T> {
-    AttentionBackward { qkv, o, lse, d_o, gradients, scale: None, span: Span::default() }
+    AttentionBackward {
+        qkv,
+        o: o.into_view(),
+        lse: lse.into_view(),
+        d_o: d_o.into_view(),
+        gradients,
+        scale: None,
+        span: Span::default(),
+    }
 }
 
 impl<T: FloatElement> AttentionBackward<'_, T> {

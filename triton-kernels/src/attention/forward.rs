@@ -53,12 +53,20 @@ pub struct Attention<'a, T> {
 /// Of the launch: [`Error::Shape`](crate::Error::Shape); [`Error::Value`](crate::Error::Value) unless the heads of q are a multiple of those of k;
 /// [`Error::Unsupported`](crate::Error::Unsupported) for longer heads; and what the device says.
 pub fn attention<'a, T: FloatElement>(
-    q: View<'a, T, 4>,
-    k: View<'a, T, 4>,
-    v: View<'a, T, 4>,
-    o: ViewMut<'a, T, 4>,
+    q: impl IntoView<'a, T, 4>,
+    k: impl IntoView<'a, T, 4>,
+    v: impl IntoView<'a, T, 4>,
+    o: impl IntoViewMut<'a, T, 4>,
 ) -> Attention<'a, T> {
-    Attention { q, k, v, o, lse: None, scale: None, span: Span::default() }
+    Attention {
+        q: q.into_view(),
+        k: k.into_view(),
+        v: v.into_view(),
+        o: o.into_view_mut(),
+        lse: None,
+        scale: None,
+        span: Span::default(),
+    }
 }
 
 impl<'a, T: FloatElement> Attention<'a, T> {
@@ -79,8 +87,8 @@ impl<'a, T: FloatElement> Attention<'a, T> {
 
     /// Stores the logarithm of each row's sum of exponentials, \[Z, H, L\], which the gradients need. Of a query that sees nothing it is −∞, and
     /// its output is 0.
-    pub fn lse(self, lse: ViewMut<'a, f32, 3>) -> Self {
-        Self { lse: Some(lse), ..self }
+    pub fn lse(self, lse: impl IntoViewMut<'a, f32, 3>) -> Self {
+        Self { lse: Some(lse.into_view_mut()), ..self }
     }
 
     /// Enqueues it.

@@ -1,7 +1,7 @@
 //! Operands of any number of axes.
 
 use crate::error::{Error, Result};
-use triton::{Buffer, Element, View, ViewMut};
+use triton::{Buffer, Element, Tensor, View, ViewMut};
 
 /// The operation of errors.
 pub(super) const OP: &str = "contract";
@@ -115,7 +115,7 @@ impl<'a, T: Element> ModesMut<'a, T> {
 }
 
 macro_rules! of_view {
-    ($($modes:ident $view:ident)*) => {$(
+    ($($modes:ident $view:ident $as_view:ident $tensor:ty;)*) => {$(
         impl<'a, T: Element, const R: usize> From<$view<'a, T, R>> for $modes<'a, T> {
             fn from(view: $view<'a, T, R>) -> $modes<'a, T> {
                 // Views have no negative strides.
@@ -124,39 +124,52 @@ macro_rules! of_view {
                 $modes { memory, shape, strides }
             }
         }
+
+        impl<'a, T: Element, const R: usize> From<$tensor> for $modes<'a, T> {
+            fn from(tensor: $tensor) -> $modes<'a, T> {
+                tensor.$as_view().into()
+            }
+        }
     )*};
 }
 
-of_view!(Modes View ModesMut ViewMut);
+of_view! {
+    Modes View as_view &'a Tensor<T, R>;
+    ModesMut ViewMut as_view_mut &'a mut Tensor<T, R>;
+}
 
 mod sealed {
     pub trait Sealed {}
     impl<T, const R: usize> Sealed for triton::View<'_, T, R> {}
     impl<T, const R: usize> Sealed for triton::ViewMut<'_, T, R> {}
+    impl<T, const R: usize> Sealed for &triton::Tensor<T, R> {}
+    impl<T, const R: usize> Sealed for &mut triton::Tensor<T, R> {}
     impl<T> Sealed for super::Modes<'_, T> {}
     impl<T> Sealed for super::ModesMut<'_, T> {}
 }
 
-/// An operand of `R` axes: a [`View`] of that rank, or [`Modes`], whose axes are counted by the launch.
+/// An operand of `R` axes: a [`View`] or a [`Tensor`] of that rank, or [`Modes`], whose axes are counted by the launch.
 #[diagnostic::on_unimplemented(
     message = "the notation names another number of axes than `{Self}` has",
     label = "the notation names {R} axes of this operand",
-    note = "pass a `View` of as many axes, or `Modes` for any number"
+    note = "pass a `View` or a `&Tensor` of as many axes, or `Modes` for any number"
 )]
 pub trait OfRank<'a, T: 'a, const R: usize>: sealed::Sealed + Into<Modes<'a, T>> {}
 
 impl<'a, T: Element, const R: usize> OfRank<'a, T, R> for View<'a, T, R> {}
+impl<'a, T: Element, const R: usize> OfRank<'a, T, R> for &'a Tensor<T, R> {}
 impl<'a, T: Element, const R: usize> OfRank<'a, T, R> for Modes<'a, T> {}
 
 /// The same of an output.
 #[diagnostic::on_unimplemented(
     message = "the notation names another number of axes than `{Self}` has",
     label = "the notation names {R} axes of the output",
-    note = "pass a `ViewMut` of as many axes, or `ModesMut` for any number"
+    note = "pass a `ViewMut` or a `&mut Tensor` of as many axes, or `ModesMut` for any number"
 )]
 pub trait OfRankMut<'a, T: 'a, const R: usize>: sealed::Sealed + Into<ModesMut<'a, T>> {}
 
 impl<'a, T: Element, const R: usize> OfRankMut<'a, T, R> for ViewMut<'a, T, R> {}
+impl<'a, T: Element, const R: usize> OfRankMut<'a, T, R> for &'a mut Tensor<T, R> {}
 impl<'a, T: Element, const R: usize> OfRankMut<'a, T, R> for ModesMut<'a, T> {}
 
 /// An operand whose number of axes is checked while the program is compiled: what [`contract!`](macro@crate::contract) passes.

@@ -51,8 +51,20 @@ pub struct Conv2d<'a, T> {
 /// # Errors
 /// Of the launch: [`Error::Shape`](crate::Error::Shape), which tells the places that y has to have; [`Error::Value`](crate::Error::Value) for a stride or
 /// dilation of 0; [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels; and what the device says.
-pub fn conv2d<'a, T: FloatElement>(x: View<'a, T, 4>, w: View<'a, T, 4>, y: ViewMut<'a, T, 4>) -> Conv2d<'a, T> {
-    Conv2d { x, w, y, bias: None, activation: Activation::Identity, options: Options::default(), instance: None }
+pub fn conv2d<'a, T: FloatElement>(
+    x: impl IntoView<'a, T, 4>,
+    w: impl IntoView<'a, T, 4>,
+    y: impl IntoViewMut<'a, T, 4>,
+) -> Conv2d<'a, T> {
+    Conv2d {
+        x: x.into_view(),
+        w: w.into_view(),
+        y: y.into_view_mut(),
+        bias: None,
+        activation: Activation::Identity,
+        options: Options::default(),
+        instance: None,
+    }
 }
 
 impl<'a, T: FloatElement> Conv2d<'a, T> {
@@ -64,8 +76,8 @@ impl<'a, T: FloatElement> Conv2d<'a, T> {
     }
 
     /// Adds a number to each channel of y, before the activation.
-    pub fn bias(self, bias: View<'a, T, 1>) -> Self {
-        Self { bias: Some(bias), ..self }
+    pub fn bias(self, bias: impl IntoView<'a, T, 1>) -> Self {
+        Self { bias: Some(bias.into_view()), ..self }
     }
 
     /// Applies a function to each element, as [`Gemm::activation`](crate::Gemm::activation) does.

@@ -47,11 +47,17 @@ pub struct Conv2dInputGradient<'a, T> {
 /// # Errors
 /// As of [`conv2d`](super::conv2d).
 pub fn conv2d_input_gradient<'a, T: FloatElement>(
-    dy: View<'a, T, 4>,
-    w: View<'a, T, 4>,
-    dx: ViewMut<'a, T, 4>,
+    dy: impl IntoView<'a, T, 4>,
+    w: impl IntoView<'a, T, 4>,
+    dx: impl IntoViewMut<'a, T, 4>,
 ) -> Conv2dInputGradient<'a, T> {
-    Conv2dInputGradient { dy, w, dx, options: Options::default(), instance: None }
+    Conv2dInputGradient {
+        dy: dy.into_view(),
+        w: w.into_view(),
+        dx: dx.into_view_mut(),
+        options: Options::default(),
+        instance: None,
+    }
 }
 
 impl<T: FloatElement> Conv2dInputGradient<'_, T> {

@@ -99,18 +99,25 @@ pub struct ShiftConv<'a, T> {
 /// # Errors
 /// Of the launch: [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels; and what the device says.
 pub fn shift_conv<'a, T: FloatElement>(
-    x: View<'a, T, 4>,
-    w: View<'a, T, 2>,
+    x: impl IntoView<'a, T, 4>,
+    w: impl IntoView<'a, T, 2>,
     shifts: &'a Shifts,
-    y: ViewMut<'a, T, 4>,
+    y: impl IntoViewMut<'a, T, 4>,
 ) -> ShiftConv<'a, T> {
-    ShiftConv { x, w, shifts, y, bias: None, activation: Activation::Identity }
+    ShiftConv {
+        x: x.into_view(),
+        w: w.into_view(),
+        shifts,
+        y: y.into_view_mut(),
+        bias: None,
+        activation: Activation::Identity,
+    }
 }
 
 impl<'a, T: FloatElement> ShiftConv<'a, T> {
     /// Adds a number to each channel of y, before the activation.
-    pub fn bias(self, bias: View<'a, T, 1>) -> Self {
-        Self { bias: Some(bias), ..self }
+    pub fn bias(self, bias: impl IntoView<'a, T, 1>) -> Self {
+        Self { bias: Some(bias.into_view()), ..self }
     }
 
     /// Applies a function to each element, as [`Gemm::activation`](crate::Gemm::activation) does.

@@ -44,11 +44,11 @@ pub struct Conv2dWeightGradient<'a, T> {
 /// # Errors
 /// As of [`conv2d`](super::conv2d).
 pub fn conv2d_weight_gradient<'a, T: FloatElement>(
-    x: View<'a, T, 4>,
-    dy: View<'a, T, 4>,
-    dw: ViewMut<'a, T, 4>,
+    x: impl IntoView<'a, T, 4>,
+    dy: impl IntoView<'a, T, 4>,
+    dw: impl IntoViewMut<'a, T, 4>,
 ) -> Conv2dWeightGradient<'a, T> {
-    Conv2dWeightGradient { x, dy, dw, options: Options::default() }
+    Conv2dWeightGradient { x: x.into_view(), dy: dy.into_view(), dw: dw.into_view_mut(), options: Options::default() }
 }
 
 impl<T: FloatElement> Conv2dWeightGradient<'_, T> {

@@ -11,7 +11,7 @@ use crate::grid::{MOST, parts};
 use crate::select::{Candidates, Kernel, Kind, Order, Plan, Problem};
 use std::fmt;
 use std::ops::Range;
-use triton::{Element, Stream, View, ViewMut};
+use triton::{Element, IntoView, IntoViewMut, Stream, View, ViewMut};
 
 /// What the products of a row or column are multiplied by.
 #[derive(Clone, Copy, Debug)]
@@ -102,12 +102,16 @@ pub struct Gemm<'a, T, C> {
 ///
 /// # Errors
 /// Of the launch: [`Error::Shape`], [`Error::Unsupported`] for what there is no code of, [`Error::Instance`], and what the device says.
-pub fn gemm<'a, T, C>(a: View<'a, T, 2>, b: View<'a, T, 2>, c: ViewMut<'a, C, 2>) -> Gemm<'a, T, C>
+pub fn gemm<'a, T, C>(
+    a: impl IntoView<'a, T, 2>,
+    b: impl IntoView<'a, T, 2>,
+    c: impl IntoViewMut<'a, C, 2>,
+) -> Gemm<'a, T, C>
 where
     T: GemmElement<C>,
     C: Element,
 {
-    Gemm::new("gemm", a, b, c)
+    Gemm::new("gemm", a.into_view(), b.into_view(), c.into_view_mut())
 }
 
 /// The products of a batch, of \[B, M, K\] and \[B, K, N\]. A batch of one matrix is used for all products.
@@ -131,12 +135,16 @@ where
 ///
 /// # Errors
 /// As of [`gemm`].
-pub fn gemm_batched<'a, T, C>(a: View<'a, T, 3>, b: View<'a, T, 3>, c: ViewMut<'a, C, 3>) -> Gemm<'a, T, C>
+pub fn gemm_batched<'a, T, C>(
+    a: impl IntoView<'a, T, 3>,
+    b: impl IntoView<'a, T, 3>,
+    c: impl IntoViewMut<'a, C, 3>,
+) -> Gemm<'a, T, C>
 where
     T: GemmElement<C>,
     C: Element,
 {
-    Gemm::new("gemm_batched", a, b, c)
+    Gemm::new("gemm_batched", a.into_view(), b.into_view(), c.into_view_mut())
 }
 
 /// A product that was checked: what its kernel takes, and which it is.
@@ -182,13 +190,13 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     }
 
     /// Adds a number to each column, before the activation.
-    pub fn bias(self, bias: View<'a, C, 1>) -> Self {
-        Gemm { bias: Some(bias), ..self }
+    pub fn bias(self, bias: impl IntoView<'a, C, 1>) -> Self {
+        Gemm { bias: Some(bias.into_view()), ..self }
     }
 
     /// Adds a number to each row, before the activation.
-    pub fn row_bias(self, bias: View<'a, C, 1>) -> Self {
-        Gemm { row_bias: Some(bias), ..self }
+    pub fn row_bias(self, bias: impl IntoView<'a, C, 1>) -> Self {
+        Gemm { row_bias: Some(bias.into_view()), ..self }
     }
 
     /// Applies a function to each element. In `f32` it is right within 2 · 10⁻⁷ of the larger of 1 and the result.
@@ -217,8 +225,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
 
     /// Also stores the sum of each column of the result, in `f32`, before c is rounded. Not of a batch. It takes a second, small launch.
     /// An [activation](Gemm::activation) that takes a launch of its own reads a rounded c.
-    pub fn column_sums(self, sums: ViewMut<'a, f32, 1>) -> Self {
-        Gemm { column_sums: Some(sums), ..self }
+    pub fn column_sums(self, sums: impl IntoViewMut<'a, f32, 1>) -> Self {
+        Gemm { column_sums: Some(sums.into_view_mut()), ..self }
     }
 
     /// How exactly `f32` is multiplied.

@@ -82,11 +82,11 @@ pub struct Gemv<'a, T, C> {
 /// # Errors
 /// Of the launch: [`Error::Shape`](crate::Error::Shape), and what the device says.
 pub fn gemv<'a, T: GemvElement<C>, C: Element>(
-    a: View<'a, T, 2>,
-    x: View<'a, T, 1>,
-    y: ViewMut<'a, C, 1>,
+    a: impl IntoView<'a, T, 2>,
+    x: impl IntoView<'a, T, 1>,
+    y: impl IntoViewMut<'a, C, 1>,
 ) -> Gemv<'a, T, C> {
-    Gemv { a, x, y, alpha: 1.0, beta: 0.0 }
+    Gemv { a: a.into_view(), x: x.into_view(), y: y.into_view_mut(), alpha: 1.0, beta: 0.0 }
 }
 
 impl<T: GemvElement<C>, C: Element> Gemv<'_, T, C> {

@@ -114,12 +114,19 @@ pub struct GroupedGemm<'a, T> {
 /// # Errors
 /// Of the launch: [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported), and what the device says.
 pub fn gemm_grouped<'a, T: GroupedElement>(
-    a: View<'a, T, 2>,
-    b: View<'a, T, 3>,
-    c: ViewMut<'a, T, 2>,
-    ends: View<'a, i32, 1>,
+    a: impl IntoView<'a, T, 2>,
+    b: impl IntoView<'a, T, 3>,
+    c: impl IntoViewMut<'a, T, 2>,
+    ends: impl IntoView<'a, i32, 1>,
 ) -> GroupedGemm<'a, T> {
-    GroupedGemm { a, b, c, ends, alpha: 1.0, activation: Activation::Identity }
+    GroupedGemm {
+        a: a.into_view(),
+        b: b.into_view(),
+        c: c.into_view_mut(),
+        ends: ends.into_view(),
+        alpha: 1.0,
+        activation: Activation::Identity,
+    }
 }
 
 impl<T: GroupedElement> GroupedGemm<'_, T> {

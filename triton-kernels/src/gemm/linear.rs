@@ -4,7 +4,7 @@ use super::builder::gemm;
 use super::pools::GemmElement;
 use crate::error::{Result, extent};
 use crate::rows::{FloatElement, SumOf, column_sums};
-use triton::{Element, Stream, View, ViewMut};
+use triton::{Element, IntoView, IntoViewMut, Stream, View, ViewMut};
 
 /// The gradients of a layer that are wanted; made by [`linear_backward`].
 #[must_use = "nothing is computed until `.launch(..)`"]
@@ -53,29 +53,38 @@ pub struct LinearBackward<'a, T, W, B> {
 /// # Errors
 /// Of the launch: [`Error::Shape`](crate::Error::Shape), and what the device says.
 pub fn linear_backward<'a, T: GemmElement<T> + FloatElement>(
-    x: View<'a, T, 2>,
-    w: View<'a, T, 2>,
-    dy: View<'a, T, 2>,
+    x: impl IntoView<'a, T, 2>,
+    w: impl IntoView<'a, T, 2>,
+    dy: impl IntoView<'a, T, 2>,
 ) -> LinearBackward<'a, T, T, T> {
-    LinearBackward { x, w, dy, dx: None, dw: None, db: None, accumulate: false, deterministic: false }
+    LinearBackward {
+        x: x.into_view(),
+        w: w.into_view(),
+        dy: dy.into_view(),
+        dx: None,
+        dw: None,
+        db: None,
+        accumulate: false,
+        deterministic: false,
+    }
 }
 
 impl<'a, T, W, B> LinearBackward<'a, T, W, B> {
     /// Asks for the gradient of x, \[M, K\].
-    pub fn dx(self, dx: ViewMut<'a, T, 2>) -> Self {
-        LinearBackward { dx: Some(dx), ..self }
+    pub fn dx(self, dx: impl IntoViewMut<'a, T, 2>) -> Self {
+        LinearBackward { dx: Some(dx.into_view_mut()), ..self }
     }
 
     /// Asks for the gradient of w, \[K, N\], in the type of the operands or in `f32`.
-    pub fn dw<V: Element>(self, dw: ViewMut<'a, V, 2>) -> LinearBackward<'a, T, V, B> {
+    pub fn dw<V: Element>(self, dw: impl IntoViewMut<'a, V, 2>) -> LinearBackward<'a, T, V, B> {
         let LinearBackward { x, w, dy, dx, db, accumulate, deterministic, .. } = self;
-        LinearBackward { x, w, dy, dx, dw: Some(dw), db, accumulate, deterministic }
+        LinearBackward { x, w, dy, dx, dw: Some(dw.into_view_mut()), db, accumulate, deterministic }
     }
 
     /// Asks for the gradient of the bias, \[N\], in the type of the operands or in `f32`.
-    pub fn db<V: Element>(self, db: ViewMut<'a, V, 1>) -> LinearBackward<'a, T, W, V> {
+    pub fn db<V: Element>(self, db: impl IntoViewMut<'a, V, 1>) -> LinearBackward<'a, T, W, V> {
         let LinearBackward { x, w, dy, dx, dw, accumulate, deterministic, .. } = self;
-        LinearBackward { x, w, dy, dx, dw, db: Some(db), accumulate, deterministic }
+        LinearBackward { x, w, dy, dx, dw, db: Some(db.into_view_mut()), accumulate, deterministic }
     }
 
     /// Adds to what dw holds, as a batch in several parts does. dx and db are overwritten.

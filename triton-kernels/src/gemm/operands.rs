@@ -2,22 +2,24 @@
 
 use crate::error::Result;
 use crate::select::Order;
-use triton::{Element, View, ViewMut};
+use triton::{Element, Tensor, View, ViewMut};
 
 mod sealed {
     pub trait Sealed {}
     impl<T, const R: usize> Sealed for triton::View<'_, T, R> {}
     impl<T, const R: usize> Sealed for triton::ViewMut<'_, T, R> {}
+    impl<T, const R: usize> Sealed for &triton::Tensor<T, R> {}
+    impl<T, const R: usize> Sealed for &mut triton::Tensor<T, R> {}
 }
 
-/// A matrix, or a batch of matrices: a [`View`] of two or three dimensions.
+/// A matrix, or a batch of matrices: a [`View`] of two or three dimensions, or a reference to a [`Tensor`].
 #[diagnostic::on_unimplemented(message = "`{Self}` is neither a matrix nor a batch of matrices")]
 pub trait Matrices<'a, T>: sealed::Sealed {
     #[doc(hidden)]
     fn matrices(self) -> triton::Result<View<'a, T, 3>>;
 }
 
-/// The same to be written: a [`ViewMut`].
+/// The same to be written: a [`ViewMut`], or a mutable reference to a [`Tensor`].
 #[diagnostic::on_unimplemented(message = "`{Self}` is neither a mutable matrix nor a mutable batch of matrices")]
 pub trait MatricesMut<'a, T>: sealed::Sealed {
     #[doc(hidden)]
@@ -47,6 +49,24 @@ impl<'a, T: Element> MatricesMut<'a, T> for ViewMut<'a, T, 2> {
 impl<'a, T: Element> MatricesMut<'a, T> for ViewMut<'a, T, 3> {
     fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>> {
         Ok(self)
+    }
+}
+
+impl<'a, T: Element, const R: usize> Matrices<'a, T> for &'a Tensor<T, R>
+where
+    View<'a, T, R>: Matrices<'a, T>,
+{
+    fn matrices(self) -> triton::Result<View<'a, T, 3>> {
+        self.as_view().matrices()
+    }
+}
+
+impl<'a, T: Element, const R: usize> MatricesMut<'a, T> for &'a mut Tensor<T, R>
+where
+    ViewMut<'a, T, R>: MatricesMut<'a, T>,
+{
+    fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>> {
+        self.as_view_mut().matrices()
     }
 }
 

@@ -107,8 +107,12 @@ pub struct Activate<'a, T> {
 /// assert_eq!(stream.download(&y)?, [0.0, 2.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn activation<'a, T: FloatElement>(kind: Activation, x: View<'a, T, 2>, y: ViewMut<'a, T, 2>) -> Activate<'a, T> {
-    Activate { kind, x, y }
+pub fn activation<'a, T: FloatElement>(
+    kind: Activation,
+    x: impl IntoView<'a, T, 2>,
+    y: impl IntoViewMut<'a, T, 2>,
+) -> Activate<'a, T> {
+    Activate { kind, x: x.into_view(), y: y.into_view_mut() }
 }
 
 impl<T: FloatElement> Activate<'_, T> {
@@ -166,11 +170,11 @@ pub struct ActivateBackward<'a, T> {
 /// ```
 pub fn activation_backward<'a, T: FloatElement>(
     kind: Activation,
-    x: View<'a, T, 2>,
-    dy: View<'a, T, 2>,
-    dx: ViewMut<'a, T, 2>,
+    x: impl IntoView<'a, T, 2>,
+    dy: impl IntoView<'a, T, 2>,
+    dx: impl IntoViewMut<'a, T, 2>,
 ) -> ActivateBackward<'a, T> {
-    ActivateBackward { kind, x, dy, dx }
+    ActivateBackward { kind, x: x.into_view(), dy: dy.into_view(), dx: dx.into_view_mut() }
 }
 
 impl<T: FloatElement> ActivateBackward<'_, T> {
@@ -234,11 +238,11 @@ pub struct Gated<'a, T> {
 /// ```
 pub fn gated<'a, T: FloatElement>(
     kind: Activation,
-    x: View<'a, T, 2>,
-    gate: View<'a, T, 2>,
-    y: ViewMut<'a, T, 2>,
+    x: impl IntoView<'a, T, 2>,
+    gate: impl IntoView<'a, T, 2>,
+    y: impl IntoViewMut<'a, T, 2>,
 ) -> Gated<'a, T> {
-    Gated { kind, x, gate, y }
+    Gated { kind, x: x.into_view(), gate: gate.into_view(), y: y.into_view_mut() }
 }
 
 impl<T: FloatElement> Gated<'_, T> {
@@ -301,13 +305,20 @@ pub struct GatedBackward<'a, T> {
 /// ```
 pub fn gated_backward<'a, T: FloatElement>(
     kind: Activation,
-    x: View<'a, T, 2>,
-    gate: View<'a, T, 2>,
-    dy: View<'a, T, 2>,
-    dx: ViewMut<'a, T, 2>,
-    dgate: ViewMut<'a, T, 2>,
+    x: impl IntoView<'a, T, 2>,
+    gate: impl IntoView<'a, T, 2>,
+    dy: impl IntoView<'a, T, 2>,
+    dx: impl IntoViewMut<'a, T, 2>,
+    dgate: impl IntoViewMut<'a, T, 2>,
 ) -> GatedBackward<'a, T> {
-    GatedBackward { kind, x, gate, dy, dx, dgate }
+    GatedBackward {
+        kind,
+        x: x.into_view(),
+        gate: gate.into_view(),
+        dy: dy.into_view(),
+        dx: dx.into_view_mut(),
+        dgate: dgate.into_view_mut(),
+    }
 }
 
 impl<T: FloatElement> GatedBackward<'_, T> {

@@ -161,13 +161,23 @@ pub struct BatchNorm<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn batch_norm<'a, T: FloatElement>(
-    x: View<'a, T, 3>,
-    weight: View<'a, T, 1>,
-    bias: View<'a, T, 1>,
-    y: ViewMut<'a, T, 3>,
+    x: impl IntoView<'a, T, 3>,
+    weight: impl IntoView<'a, T, 1>,
+    bias: impl IntoView<'a, T, 1>,
+    y: impl IntoViewMut<'a, T, 3>,
 ) -> BatchNorm<'a, T> {
     let (epsilon, momentum) = (1e-5, 0.0);
-    BatchNorm { x, weight, bias, y, means: None, scales: None, running: None, epsilon, momentum }
+    BatchNorm {
+        x: x.into_view(),
+        weight: weight.into_view(),
+        bias: bias.into_view(),
+        y: y.into_view_mut(),
+        means: None,
+        scales: None,
+        running: None,
+        epsilon,
+        momentum,
+    }
 }
 
 impl<'a, T: FloatElement> BatchNorm<'a, T> {
@@ -177,14 +187,23 @@ impl<'a, T: FloatElement> BatchNorm<'a, T> {
     }
 
     /// Stores the mean and 1 / √(variance + ε) of each channel, `[channels]`, which the gradient needs.
-    pub fn statistics(self, means: ViewMut<'a, f32, 1>, scales: ViewMut<'a, f32, 1>) -> BatchNorm<'a, T> {
-        BatchNorm { means: Some(means), scales: Some(scales), ..self }
+    pub fn statistics(
+        self,
+        means: impl IntoViewMut<'a, f32, 1>,
+        scales: impl IntoViewMut<'a, f32, 1>,
+    ) -> BatchNorm<'a, T> {
+        BatchNorm { means: Some(means.into_view_mut()), scales: Some(scales.into_view_mut()), ..self }
     }
 
     /// Moves running means and variances, `[channels]`, towards those of this batch: by the share `momentum` of the difference. The variance
     /// is that of n − 1, as in PyTorch.
-    pub fn running(self, mean: ViewMut<'a, f32, 1>, variance: ViewMut<'a, f32, 1>, momentum: f32) -> BatchNorm<'a, T> {
-        BatchNorm { running: Some([mean, variance]), momentum, ..self }
+    pub fn running(
+        self,
+        mean: impl IntoViewMut<'a, f32, 1>,
+        variance: impl IntoViewMut<'a, f32, 1>,
+        momentum: f32,
+    ) -> BatchNorm<'a, T> {
+        BatchNorm { running: Some([mean.into_view_mut(), variance.into_view_mut()]), momentum, ..self }
     }
 
     /// Enqueues it.
@@ -254,14 +273,22 @@ pub struct BatchNormEval<'a, T> {
 ///
 /// A NaN or an infinity reaches its element alone.
 pub fn batch_norm_eval<'a, T: FloatElement>(
-    x: View<'a, T, 3>,
-    weight: View<'a, T, 1>,
-    bias: View<'a, T, 1>,
-    mean: View<'a, f32, 1>,
-    variance: View<'a, f32, 1>,
-    y: ViewMut<'a, T, 3>,
+    x: impl IntoView<'a, T, 3>,
+    weight: impl IntoView<'a, T, 1>,
+    bias: impl IntoView<'a, T, 1>,
+    mean: impl IntoView<'a, f32, 1>,
+    variance: impl IntoView<'a, f32, 1>,
+    y: impl IntoViewMut<'a, T, 3>,
 ) -> BatchNormEval<'a, T> {
-    BatchNormEval { x, weight, bias, mean, variance, y, epsilon: 1e-5 }
+    BatchNormEval {
+        x: x.into_view(),
+        weight: weight.into_view(),
+        bias: bias.into_view(),
+        mean: mean.into_view(),
+        variance: variance.into_view(),
+        y: y.into_view_mut(),
+        epsilon: 1e-5,
+    }
 }
 
 impl<'a, T: FloatElement> BatchNormEval<'a, T> {
@@ -329,20 +356,35 @@ pub struct BatchNormBackward<'a, T> {
 ///
 /// A NaN or an infinity reaches its channel alone.
 pub fn batch_norm_backward<'a, T: FloatElement>(
-    x: View<'a, T, 3>,
-    weight: View<'a, T, 1>,
-    dy: View<'a, T, 3>,
-    means: View<'a, f32, 1>,
-    scales: View<'a, f32, 1>,
-    dx: ViewMut<'a, T, 3>,
+    x: impl IntoView<'a, T, 3>,
+    weight: impl IntoView<'a, T, 1>,
+    dy: impl IntoView<'a, T, 3>,
+    means: impl IntoView<'a, f32, 1>,
+    scales: impl IntoView<'a, f32, 1>,
+    dx: impl IntoViewMut<'a, T, 3>,
 ) -> BatchNormBackward<'a, T> {
-    BatchNormBackward { x, weight, dy, means, scales, dx, parameters: None }
+    BatchNormBackward {
+        x: x.into_view(),
+        weight: weight.into_view(),
+        dy: dy.into_view(),
+        means: means.into_view(),
+        scales: scales.into_view(),
+        dx: dx.into_view_mut(),
+        parameters: None,
+    }
 }
 
 impl<'a, T: FloatElement> BatchNormBackward<'a, T> {
     /// Computes the gradients of weight and bias, too, `[channels]`, of `T` or of `f32`.
-    pub fn parameters<U: SumOf<T>>(self, dw: ViewMut<'a, U, 1>, db: ViewMut<'a, U, 1>) -> BatchNormBackward<'a, T> {
-        BatchNormBackward { parameters: Some([Parameter::new(dw), Parameter::new(db)]), ..self }
+    pub fn parameters<U: SumOf<T>>(
+        self,
+        dw: impl IntoViewMut<'a, U, 1>,
+        db: impl IntoViewMut<'a, U, 1>,
+    ) -> BatchNormBackward<'a, T> {
+        BatchNormBackward {
+            parameters: Some([Parameter::new(dw.into_view_mut()), Parameter::new(db.into_view_mut())]),
+            ..self
+        }
     }
 
     /// Enqueues it.

@@ -81,9 +81,9 @@ pub struct ClipByNorm<'a, T> {
 pub fn clip_by_norm<'a, T: FloatElement>(
     gradients: impl IntoIterator<Item = ViewMut<'a, T, 2>>,
     most: f32,
-    norm: ViewMut<'a, f32, 1>,
+    norm: impl IntoViewMut<'a, f32, 1>,
 ) -> ClipByNorm<'a, T> {
-    ClipByNorm { gradients: gradients.into_iter().collect(), most, norm }
+    ClipByNorm { gradients: gradients.into_iter().collect(), most, norm: norm.into_view_mut() }
 }
 
 impl<T: FloatElement> ClipByNorm<'_, T> {

@@ -78,7 +78,11 @@ pub struct ColumnSums<'a, T> {
 /// assert_eq!(stream.download(&out)?, [11.0, 22.0, 33.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn column_sums<'a, T: FloatElement, U: SumOf<T>>(x: View<'a, T, 2>, out: ViewMut<'a, U, 1>) -> ColumnSums<'a, T> {
+pub fn column_sums<'a, T: FloatElement, U: SumOf<T>>(
+    x: impl IntoView<'a, T, 2>,
+    out: impl IntoViewMut<'a, U, 1>,
+) -> ColumnSums<'a, T> {
+    let (x, out) = (x.into_view(), out.into_view_mut());
     let [found] = out.shape();
     let (out, single) = U::outputs(out);
     ColumnSums { x, out, single, found }

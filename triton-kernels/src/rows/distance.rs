@@ -75,11 +75,11 @@ pub struct Distance<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn mse<'a, T: FloatElement>(
-    x: View<'a, T, 2>,
-    target: View<'a, T, 2>,
-    loss: ViewMut<'a, f32, 1>,
+    x: impl IntoView<'a, T, 2>,
+    target: impl IntoView<'a, T, 2>,
+    loss: impl IntoViewMut<'a, f32, 1>,
 ) -> Distance<'a, T> {
-    Distance { op: "mse", x, target, loss, dx: None }
+    Distance { op: "mse", x: x.into_view(), target: target.into_view(), loss: loss.into_view_mut(), dx: None }
 }
 
 /// loss = Σ target · (log target − x) / rows of logarithms of probabilities x and probabilities, both `[rows, columns]` (Kullback and Leibler,
@@ -87,19 +87,19 @@ pub fn mse<'a, T: FloatElement>(
 ///
 /// Where a target is 0, x is not read.
 pub fn kl_div<'a, T: FloatElement>(
-    x: View<'a, T, 2>,
-    target: View<'a, T, 2>,
-    loss: ViewMut<'a, f32, 1>,
+    x: impl IntoView<'a, T, 2>,
+    target: impl IntoView<'a, T, 2>,
+    loss: impl IntoViewMut<'a, f32, 1>,
 ) -> Distance<'a, T> {
-    Distance { op: KL_DIV, ..mse(x, target, loss) }
+    Distance { op: KL_DIV, ..mse(x.into_view(), target.into_view(), loss.into_view_mut()) }
 }
 
 const KL_DIV: &str = "kl_div";
 
 impl<'a, T: FloatElement> Distance<'a, T> {
     /// Stores the gradient for x, too, in the same launch.
-    pub fn gradient(self, dx: ViewMut<'a, T, 2>) -> Distance<'a, T> {
-        Distance { dx: Some(dx), ..self }
+    pub fn gradient(self, dx: impl IntoViewMut<'a, T, 2>) -> Distance<'a, T> {
+        Distance { dx: Some(dx.into_view_mut()), ..self }
     }
 
     /// Enqueues it.

@@ -67,13 +67,13 @@ pub struct Dropout<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn dropout<'a, T: FloatElement>(
-    x: View<'a, T, 2>,
-    y: ViewMut<'a, T, 2>,
+    x: impl IntoView<'a, T, 2>,
+    y: impl IntoViewMut<'a, T, 2>,
     p: f32,
     seed: u64,
     offset: u64,
 ) -> Dropout<'a, T> {
-    Dropout { x, y, p, seed, offset }
+    Dropout { x: x.into_view(), y: y.into_view_mut(), p, seed, offset }
 }
 
 impl<T: FloatElement> Dropout<'_, T> {

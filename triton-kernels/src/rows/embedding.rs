@@ -83,11 +83,11 @@ pub struct Embedding<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn embedding<'a, T: FloatElement>(
-    table: View<'a, T, 2>,
+    table: impl IntoView<'a, T, 2>,
     ids: impl Into<Ids<'a>>,
-    out: ViewMut<'a, T, 2>,
+    out: impl IntoViewMut<'a, T, 2>,
 ) -> Embedding<'a, T> {
-    Embedding { table, ids: ids.into(), out }
+    Embedding { table: table.into_view(), ids: ids.into(), out: out.into_view_mut() }
 }
 
 impl<T: FloatElement> Embedding<'_, T> {
@@ -154,11 +154,11 @@ pub struct EmbeddingBackward<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn embedding_backward<'a, T: FloatElement>(
-    dy: View<'a, T, 2>,
+    dy: impl IntoView<'a, T, 2>,
     ids: impl Into<Ids<'a>>,
-    dtable: ViewMut<'a, f32, 2>,
+    dtable: impl IntoViewMut<'a, f32, 2>,
 ) -> EmbeddingBackward<'a, T> {
-    EmbeddingBackward { dy, ids: ids.into(), dtable, deterministic: false }
+    EmbeddingBackward { dy: dy.into_view(), ids: ids.into(), dtable: dtable.into_view_mut(), deterministic: false }
 }
 
 impl<'a, T: FloatElement> EmbeddingBackward<'a, T> {

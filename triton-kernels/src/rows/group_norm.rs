@@ -153,13 +153,22 @@ pub struct GroupNorm<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn group_norm<'a, T: FloatElement>(
-    x: View<'a, T, 3>,
+    x: impl IntoView<'a, T, 3>,
     groups: usize,
-    weight: View<'a, T, 1>,
-    bias: View<'a, T, 1>,
-    y: ViewMut<'a, T, 3>,
+    weight: impl IntoView<'a, T, 1>,
+    bias: impl IntoView<'a, T, 1>,
+    y: impl IntoViewMut<'a, T, 3>,
 ) -> GroupNorm<'a, T> {
-    GroupNorm { x, groups, weight, bias, y, means: None, scales: None, epsilon: 1e-5 }
+    GroupNorm {
+        x: x.into_view(),
+        groups,
+        weight: weight.into_view(),
+        bias: bias.into_view(),
+        y: y.into_view_mut(),
+        means: None,
+        scales: None,
+        epsilon: 1e-5,
+    }
 }
 
 impl<'a, T: FloatElement> GroupNorm<'a, T> {
@@ -169,8 +178,12 @@ impl<'a, T: FloatElement> GroupNorm<'a, T> {
     }
 
     /// Stores the mean and 1 / √(variance + ε) of each group, `[samples, groups]`, which the gradient needs.
-    pub fn statistics(self, means: ViewMut<'a, f32, 2>, scales: ViewMut<'a, f32, 2>) -> GroupNorm<'a, T> {
-        GroupNorm { means: Some(means), scales: Some(scales), ..self }
+    pub fn statistics(
+        self,
+        means: impl IntoViewMut<'a, f32, 2>,
+        scales: impl IntoViewMut<'a, f32, 2>,
+    ) -> GroupNorm<'a, T> {
+        GroupNorm { means: Some(means.into_view_mut()), scales: Some(scales.into_view_mut()), ..self }
     }
 
     /// Enqueues it.
@@ -257,21 +270,37 @@ pub struct GroupNormBackward<'a, T> {
 ///
 /// A NaN or an infinity reaches its group of dx, and its channels of the gradients of weight and bias.
 pub fn group_norm_backward<'a, T: FloatElement>(
-    x: View<'a, T, 3>,
+    x: impl IntoView<'a, T, 3>,
     groups: usize,
-    weight: View<'a, T, 1>,
-    dy: View<'a, T, 3>,
-    means: View<'a, f32, 2>,
-    scales: View<'a, f32, 2>,
-    dx: ViewMut<'a, T, 3>,
+    weight: impl IntoView<'a, T, 1>,
+    dy: impl IntoView<'a, T, 3>,
+    means: impl IntoView<'a, f32, 2>,
+    scales: impl IntoView<'a, f32, 2>,
+    dx: impl IntoViewMut<'a, T, 3>,
 ) -> GroupNormBackward<'a, T> {
-    GroupNormBackward { x, groups, weight, dy, means, scales, dx, parameters: None }
+    GroupNormBackward {
+        x: x.into_view(),
+        groups,
+        weight: weight.into_view(),
+        dy: dy.into_view(),
+        means: means.into_view(),
+        scales: scales.into_view(),
+        dx: dx.into_view_mut(),
+        parameters: None,
+    }
 }
 
 impl<'a, T: FloatElement> GroupNormBackward<'a, T> {
     /// Computes the gradients of weight and bias, too, `[channels]`, of `T` or of `f32`.
-    pub fn parameters<U: SumOf<T>>(self, dw: ViewMut<'a, U, 1>, db: ViewMut<'a, U, 1>) -> GroupNormBackward<'a, T> {
-        GroupNormBackward { parameters: Some([Parameter::new(dw), Parameter::new(db)]), ..self }
+    pub fn parameters<U: SumOf<T>>(
+        self,
+        dw: impl IntoViewMut<'a, U, 1>,
+        db: impl IntoViewMut<'a, U, 1>,
+    ) -> GroupNormBackward<'a, T> {
+        GroupNormBackward {
+            parameters: Some([Parameter::new(dw.into_view_mut()), Parameter::new(db.into_view_mut())]),
+            ..self
+        }
     }
 
     /// Enqueues it.

@@ -183,13 +183,22 @@ pub struct CrossEntropy<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn cross_entropy<'a, T: FloatElement>(
-    logits: ViewMut<'a, T, 2>,
+    logits: impl IntoViewMut<'a, T, 2>,
     labels: impl Into<Ids<'a>>,
-    loss: ViewMut<'a, f32, 1>,
+    loss: impl IntoViewMut<'a, f32, 1>,
 ) -> CrossEntropy<'a, T> {
     let (smoothing, z, scale) = (0.0, 0.0, 1.0);
     let labels = labels.into();
-    CrossEntropy { logits, labels, loss, smoothing, z, scale, ignored: None, gradient: false }
+    CrossEntropy {
+        logits: logits.into_view_mut(),
+        labels,
+        loss: loss.into_view_mut(),
+        smoothing,
+        z,
+        scale,
+        ignored: None,
+        gradient: false,
+    }
 }
 
 impl<'a, T: FloatElement> CrossEntropy<'a, T> {

@@ -170,15 +170,26 @@ pub struct Norm<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn layer_norm<'a, T: FloatElement>(
-    x: View<'a, T, 2>,
-    weight: View<'a, T, 1>,
-    bias: View<'a, T, 1>,
-    y: ViewMut<'a, T, 2>,
+    x: impl IntoView<'a, T, 2>,
+    weight: impl IntoView<'a, T, 1>,
+    bias: impl IntoView<'a, T, 1>,
+    y: impl IntoViewMut<'a, T, 2>,
 ) -> Norm<'a, T> {
     let none = (None, None, None);
     let (residual, means, scales) = none;
     let (op, epsilon) = (LAYER, 1e-5);
-    Norm { op, x, weight, bias: Some(bias), y, residual, means, scales, epsilon, instance: None }
+    Norm {
+        op,
+        x: x.into_view(),
+        weight: weight.into_view(),
+        bias: Some(bias.into_view()),
+        y: y.into_view_mut(),
+        residual,
+        means,
+        scales,
+        epsilon,
+        instance: None,
+    }
 }
 
 /// y = x / √(mean of x² + ε) · weight along the last axis of x `[rows, columns]` (Zhang and Sennrich, "Root mean square layer
@@ -197,11 +208,26 @@ pub fn layer_norm<'a, T: FloatElement>(
 /// assert_eq!(stream.download(&y)?, [1.0, -10.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn rms_norm<'a, T: FloatElement>(x: View<'a, T, 2>, weight: View<'a, T, 1>, y: ViewMut<'a, T, 2>) -> Norm<'a, T> {
+pub fn rms_norm<'a, T: FloatElement>(
+    x: impl IntoView<'a, T, 2>,
+    weight: impl IntoView<'a, T, 1>,
+    y: impl IntoViewMut<'a, T, 2>,
+) -> Norm<'a, T> {
     let none = (None, None, None);
     let (residual, means, scales) = none;
     let (op, epsilon) = (RMS, 1e-5);
-    Norm { op, x, weight, bias: None, y, residual, means, scales, epsilon, instance: None }
+    Norm {
+        op,
+        x: x.into_view(),
+        weight: weight.into_view(),
+        bias: None,
+        y: y.into_view_mut(),
+        residual,
+        means,
+        scales,
+        epsilon,
+        instance: None,
+    }
 }
 
 const LAYER: &str = "layer_norm";
@@ -214,18 +240,18 @@ impl<'a, T: FloatElement> Norm<'a, T> {
     }
 
     /// Adds `residual` to x first, and stores the sum, rounded to `T`: what a transformer does between its layers. Both have the shape of x.
-    pub fn residual(self, residual: View<'a, T, 2>, sum: ViewMut<'a, T, 2>) -> Norm<'a, T> {
-        Norm { residual: Some((residual, sum)), ..self }
+    pub fn residual(self, residual: impl IntoView<'a, T, 2>, sum: impl IntoViewMut<'a, T, 2>) -> Norm<'a, T> {
+        Norm { residual: Some((residual.into_view(), sum.into_view_mut())), ..self }
     }
 
     /// Stores 1 / √(variance + ε) of each row, or 1 / √(mean of x² + ε), which the gradient needs: `[rows]`.
-    pub fn scales(self, scales: ViewMut<'a, f32, 1>) -> Norm<'a, T> {
-        Norm { scales: Some(scales), ..self }
+    pub fn scales(self, scales: impl IntoViewMut<'a, f32, 1>) -> Norm<'a, T> {
+        Norm { scales: Some(scales.into_view_mut()), ..self }
     }
 
     /// Stores the mean of each row, which the gradient of a layer norm needs: `[rows]`. An RMS norm has none.
-    pub fn means(self, means: ViewMut<'a, f32, 1>) -> Norm<'a, T> {
-        Norm { means: Some(means), ..self }
+    pub fn means(self, means: impl IntoViewMut<'a, f32, 1>) -> Norm<'a, T> {
+        Norm { means: Some(means.into_view_mut()), ..self }
     }
 
     /// Runs the instance of this name, instead of the first that fits.

@@ -219,13 +219,15 @@ pub struct NormBackward<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn layer_norm_backward<'a, T: FloatElement>(
-    x: View<'a, T, 2>,
-    weight: View<'a, T, 1>,
-    dy: View<'a, T, 2>,
-    means: View<'a, f32, 1>,
-    scales: View<'a, f32, 1>,
-    dx: ViewMut<'a, T, 2>,
+    x: impl IntoView<'a, T, 2>,
+    weight: impl IntoView<'a, T, 1>,
+    dy: impl IntoView<'a, T, 2>,
+    means: impl IntoView<'a, f32, 1>,
+    scales: impl IntoView<'a, f32, 1>,
+    dx: impl IntoViewMut<'a, T, 2>,
 ) -> NormBackward<'a, T> {
+    let (x, weight, dy, means, scales, dx) =
+        (x.into_view(), weight.into_view(), dy.into_view(), means.into_view(), scales.into_view(), dx.into_view_mut());
     let (op, means) = ("layer_norm_backward", Some(means));
     NormBackward { op, x, weight, dy, means, scales, dx, past: None, dw: None, db: None, instance: None }
 }
@@ -235,30 +237,46 @@ pub fn layer_norm_backward<'a, T: FloatElement>(
 ///
 /// A NaN or an infinity reaches its row of dx, and its column of the gradient of the weight.
 pub fn rms_norm_backward<'a, T: FloatElement>(
-    x: View<'a, T, 2>,
-    weight: View<'a, T, 1>,
-    dy: View<'a, T, 2>,
-    scales: View<'a, f32, 1>,
-    dx: ViewMut<'a, T, 2>,
+    x: impl IntoView<'a, T, 2>,
+    weight: impl IntoView<'a, T, 1>,
+    dy: impl IntoView<'a, T, 2>,
+    scales: impl IntoView<'a, f32, 1>,
+    dx: impl IntoViewMut<'a, T, 2>,
 ) -> NormBackward<'a, T> {
     let op = "rms_norm_backward";
-    NormBackward { op, x, weight, dy, means: None, scales, dx, past: None, dw: None, db: None, instance: None }
+    NormBackward {
+        op,
+        x: x.into_view(),
+        weight: weight.into_view(),
+        dy: dy.into_view(),
+        means: None,
+        scales: scales.into_view(),
+        dx: dx.into_view_mut(),
+        past: None,
+        dw: None,
+        db: None,
+        instance: None,
+    }
 }
 
 impl<'a, T: FloatElement> NormBackward<'a, T> {
     /// Computes the gradient of the weight, too: Σ dy · n over rows, `[columns]`, of `T` or of `f32`.
-    pub fn weight<U: SumOf<T>>(self, dw: ViewMut<'a, U, 1>) -> NormBackward<'a, T> {
-        NormBackward { dw: Some(Parameter::new(dw)), ..self }
+    pub fn weight<U: SumOf<T>>(self, dw: impl IntoViewMut<'a, U, 1>) -> NormBackward<'a, T> {
+        NormBackward { dw: Some(Parameter::new(dw.into_view_mut())), ..self }
     }
 
     /// Computes the gradients of weight and bias, too: Σ dy · n and Σ dy over rows, `[columns]`, of `T` or of `f32`. An RMS norm has no bias.
-    pub fn parameters<U: SumOf<T>>(self, dw: ViewMut<'a, U, 1>, db: ViewMut<'a, U, 1>) -> NormBackward<'a, T> {
-        NormBackward { db: Some(Parameter::new(db)), ..self.weight(dw) }
+    pub fn parameters<U: SumOf<T>>(
+        self,
+        dw: impl IntoViewMut<'a, U, 1>,
+        db: impl IntoViewMut<'a, U, 1>,
+    ) -> NormBackward<'a, T> {
+        NormBackward { db: Some(Parameter::new(db.into_view_mut())), ..self.weight(dw.into_view_mut()) }
     }
 
     /// Adds a gradient to dx: with a [`residual`](super::Norm::residual), of the sum, which x and the residual share. It has the shape of x.
-    pub fn residual(self, dsum: View<'a, T, 2>) -> NormBackward<'a, T> {
-        NormBackward { past: Some(dsum), ..self }
+    pub fn residual(self, dsum: impl IntoView<'a, T, 2>) -> NormBackward<'a, T> {
+        NormBackward { past: Some(dsum.into_view()), ..self }
     }
 
     /// Runs the instance of this name for dx, instead of the first that fits.

@@ -156,22 +156,29 @@ pub struct Sgd<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn sgd<'a, T: FloatElement>(
-    weight: ViewMut<'a, T, 2>,
-    gradient: View<'a, T, 2>,
+    weight: impl IntoViewMut<'a, T, 2>,
+    gradient: impl IntoView<'a, T, 2>,
     options: SgdOptions,
 ) -> Sgd<'a, T> {
-    Sgd { weight, gradient, velocity: None, master: None, options, unscale: 1.0 }
+    Sgd {
+        weight: weight.into_view_mut(),
+        gradient: gradient.into_view(),
+        velocity: None,
+        master: None,
+        options,
+        unscale: 1.0,
+    }
 }
 
 impl<'a, T: FloatElement> Sgd<'a, T> {
     /// The velocity, which a momentum needs; 0 before the first step.
-    pub fn velocity(self, velocity: ViewMut<'a, f32, 2>) -> Sgd<'a, T> {
-        Sgd { velocity: Some(velocity), ..self }
+    pub fn velocity(self, velocity: impl IntoViewMut<'a, f32, 2>) -> Sgd<'a, T> {
+        Sgd { velocity: Some(velocity.into_view_mut()), ..self }
     }
 
     /// The weight in `f32`, of which `weight` becomes a rounded copy.
-    pub fn master(self, master: ViewMut<'a, f32, 2>) -> Sgd<'a, T> {
-        Sgd { master: Some(master), ..self }
+    pub fn master(self, master: impl IntoViewMut<'a, f32, 2>) -> Sgd<'a, T> {
+        Sgd { master: Some(master.into_view_mut()), ..self }
     }
 
     /// Multiplies the gradient first: by 1 / the scale of the loss.
@@ -260,19 +267,27 @@ pub struct AdamW<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn adamw<'a, T: FloatElement>(
-    weight: ViewMut<'a, T, 2>,
-    gradient: View<'a, T, 2>,
-    mean: ViewMut<'a, f32, 2>,
-    square: ViewMut<'a, f32, 2>,
+    weight: impl IntoViewMut<'a, T, 2>,
+    gradient: impl IntoView<'a, T, 2>,
+    mean: impl IntoViewMut<'a, f32, 2>,
+    square: impl IntoViewMut<'a, f32, 2>,
     options: AdamWOptions,
 ) -> AdamW<'a, T> {
-    AdamW { weight, gradient, mean, square, master: None, options, unscale: 1.0 }
+    AdamW {
+        weight: weight.into_view_mut(),
+        gradient: gradient.into_view(),
+        mean: mean.into_view_mut(),
+        square: square.into_view_mut(),
+        master: None,
+        options,
+        unscale: 1.0,
+    }
 }
 
 impl<'a, T: FloatElement> AdamW<'a, T> {
     /// The weight in `f32`, of which `weight` becomes a rounded copy.
-    pub fn master(self, master: ViewMut<'a, f32, 2>) -> AdamW<'a, T> {
-        AdamW { master: Some(master), ..self }
+    pub fn master(self, master: impl IntoViewMut<'a, f32, 2>) -> AdamW<'a, T> {
+        AdamW { master: Some(master.into_view_mut()), ..self }
     }
 
     /// Multiplies the gradient first: by 1 / the scale of the loss.

@@ -87,24 +87,40 @@ pub struct Rotary<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn rotary<'a, T: FloatElement>(
-    x: View<'a, T, 3>,
-    cosines: View<'a, f32, 2>,
-    sines: View<'a, f32, 2>,
+    x: impl IntoView<'a, T, 3>,
+    cosines: impl IntoView<'a, f32, 2>,
+    sines: impl IntoView<'a, f32, 2>,
     pairs: Pairs,
-    y: ViewMut<'a, T, 3>,
+    y: impl IntoViewMut<'a, T, 3>,
 ) -> Rotary<'a, T> {
-    Rotary { op: "rotary", x, cosines, sines, pairs, y, sign: 1.0 }
+    Rotary {
+        op: "rotary",
+        x: x.into_view(),
+        cosines: cosines.into_view(),
+        sines: sines.into_view(),
+        pairs,
+        y: y.into_view_mut(),
+        sign: 1.0,
+    }
 }
 
 /// dx = dy with each pair turned back: the gradient of [`rotary`], whose operands it has.
 pub fn rotary_backward<'a, T: FloatElement>(
-    dy: View<'a, T, 3>,
-    cosines: View<'a, f32, 2>,
-    sines: View<'a, f32, 2>,
+    dy: impl IntoView<'a, T, 3>,
+    cosines: impl IntoView<'a, f32, 2>,
+    sines: impl IntoView<'a, f32, 2>,
     pairs: Pairs,
-    dx: ViewMut<'a, T, 3>,
+    dx: impl IntoViewMut<'a, T, 3>,
 ) -> Rotary<'a, T> {
-    Rotary { op: "rotary_backward", x: dy, cosines, sines, pairs, y: dx, sign: -1.0 }
+    Rotary {
+        op: "rotary_backward",
+        x: dy.into_view(),
+        cosines: cosines.into_view(),
+        sines: sines.into_view(),
+        pairs,
+        y: dx.into_view_mut(),
+        sign: -1.0,
+    }
 }
 
 impl<T: FloatElement> Rotary<'_, T> {

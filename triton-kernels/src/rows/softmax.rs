@@ -202,8 +202,8 @@ pub struct Softmax<'a, T> {
 /// assert!((y[0] - 0.5).abs() < 1e-6 && (y[3] - 0.75).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn softmax<'a, T: FloatElement>(x: View<'a, T, 2>, y: ViewMut<'a, T, 2>) -> Softmax<'a, T> {
-    Softmax { x: Some(x), op: "softmax", ..softmax_in_place(y) }
+pub fn softmax<'a, T: FloatElement>(x: impl IntoView<'a, T, 2>, y: impl IntoViewMut<'a, T, 2>) -> Softmax<'a, T> {
+    Softmax { x: Some(x.into_view()), op: "softmax", ..softmax_in_place(y.into_view_mut()) }
 }
 
 /// y = log(softmax(x)) along the last axis, both `[rows, columns]`: yᵢ = xᵢ − log Σⱼ exp(xⱼ). Of a row of −∞ alone it is −∞.
@@ -221,8 +221,8 @@ pub fn softmax<'a, T: FloatElement>(x: View<'a, T, 2>, y: ViewMut<'a, T, 2>) -> 
 /// assert!((stream.download(&y)?[2] + 4f32.ln()).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn log_softmax<'a, T: FloatElement>(x: View<'a, T, 2>, y: ViewMut<'a, T, 2>) -> Softmax<'a, T> {
-    Softmax { op: "log_softmax", log_of: true, ..softmax(x, y) }
+pub fn log_softmax<'a, T: FloatElement>(x: impl IntoView<'a, T, 2>, y: impl IntoViewMut<'a, T, 2>) -> Softmax<'a, T> {
+    Softmax { op: "log_softmax", log_of: true, ..softmax(x.into_view(), y.into_view_mut()) }
 }
 
 /// x = softmax(x) along the last axis of x `[rows, columns]`: as [`softmax`], without memory for a result.
@@ -241,9 +241,9 @@ pub fn log_softmax<'a, T: FloatElement>(x: View<'a, T, 2>, y: ViewMut<'a, T, 2>)
 /// assert_eq!(stream.download(&scores)?, [1.0, 0.0, 0.5, 0.5]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn softmax_in_place<T: FloatElement>(x: ViewMut<'_, T, 2>) -> Softmax<'_, T> {
+pub fn softmax_in_place<'a, T: FloatElement>(x: impl IntoViewMut<'a, T, 2>) -> Softmax<'a, T> {
     let (op, log_of) = ("softmax_in_place", false);
-    Softmax { op, log_of, x: None, mask: None, y: x, scale: 1.0, queries: None, instance: None }
+    Softmax { op, log_of, x: None, mask: None, y: x.into_view_mut(), scale: 1.0, queries: None, instance: None }
 }
 
 /// x = log(softmax(x)) along the last axis of x `[rows, columns]`: as [`log_softmax`], without memory for a result.
@@ -260,8 +260,8 @@ pub fn softmax_in_place<T: FloatElement>(x: ViewMut<'_, T, 2>) -> Softmax<'_, T>
 /// assert!((stream.download(&x)?[2] + 4f32.ln()).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn log_softmax_in_place<T: FloatElement>(x: ViewMut<'_, T, 2>) -> Softmax<'_, T> {
-    Softmax { op: "log_softmax_in_place", log_of: true, ..softmax_in_place(x) }
+pub fn log_softmax_in_place<'a, T: FloatElement>(x: impl IntoViewMut<'a, T, 2>) -> Softmax<'a, T> {
+    Softmax { op: "log_softmax_in_place", log_of: true, ..softmax_in_place(x.into_view_mut()) }
 }
 
 impl<'a, T: FloatElement> Softmax<'a, T> {
@@ -272,8 +272,8 @@ impl<'a, T: FloatElement> Softmax<'a, T> {
 
     /// Adds a mask of the shape of x, after the scale. −∞ excludes an element. A mask for all rows is a view of one row that is
     /// [repeated](View::broadcast).
-    pub fn mask(self, mask: View<'a, T, 2>) -> Softmax<'a, T> {
-        Softmax { mask: Some(mask), ..self }
+    pub fn mask(self, mask: impl IntoView<'a, T, 2>) -> Softmax<'a, T> {
+        Softmax { mask: Some(mask.into_view()), ..self }
     }
 
     /// Rows are the queries of sequences of this many: row i is query i mod `queries`, and the last query sees all columns, each one
@@ -364,22 +364,29 @@ pub struct SoftmaxBackward<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn softmax_backward<'a, T: FloatElement>(
-    y: View<'a, T, 2>,
-    dy: View<'a, T, 2>,
-    dx: ViewMut<'a, T, 2>,
+    y: impl IntoView<'a, T, 2>,
+    dy: impl IntoView<'a, T, 2>,
+    dx: impl IntoViewMut<'a, T, 2>,
 ) -> SoftmaxBackward<'a, T> {
-    SoftmaxBackward { op: "softmax_backward", y, dy, dx, scale: 1.0, instance: None }
+    SoftmaxBackward {
+        op: "softmax_backward",
+        y: y.into_view(),
+        dy: dy.into_view(),
+        dx: dx.into_view_mut(),
+        scale: 1.0,
+        instance: None,
+    }
 }
 
 /// dx = dy − exp(y) · Σ dy along the last axis: the gradient for x of y = [`log_softmax`]`(x)`; all `[rows, columns]`.
 ///
 /// Where y is −∞ dy is not read, and dx is 0.
 pub fn log_softmax_backward<'a, T: FloatElement>(
-    y: View<'a, T, 2>,
-    dy: View<'a, T, 2>,
-    dx: ViewMut<'a, T, 2>,
+    y: impl IntoView<'a, T, 2>,
+    dy: impl IntoView<'a, T, 2>,
+    dx: impl IntoViewMut<'a, T, 2>,
 ) -> SoftmaxBackward<'a, T> {
-    SoftmaxBackward { op: LOG_BACKWARD, ..softmax_backward(y, dy, dx) }
+    SoftmaxBackward { op: LOG_BACKWARD, ..softmax_backward(y.into_view(), dy.into_view(), dx.into_view_mut()) }
 }
 
 const LOG_BACKWARD: &str = "log_softmax_backward";

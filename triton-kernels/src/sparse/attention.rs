@@ -107,13 +107,21 @@ pub struct BlockSparseAttention<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn block_sparse_attention<'a, T: FloatElement>(
-    q: View<'a, T, 4>,
-    k: View<'a, T, 4>,
-    v: View<'a, T, 4>,
-    out: ViewMut<'a, T, 4>,
+    q: impl IntoView<'a, T, 4>,
+    k: impl IntoView<'a, T, 4>,
+    v: impl IntoView<'a, T, 4>,
+    out: impl IntoViewMut<'a, T, 4>,
     layout: &'a BlockLayout,
 ) -> BlockSparseAttention<'a, T> {
-    BlockSparseAttention { q, k, v, out, layout, scale: None, causal: false }
+    BlockSparseAttention {
+        q: q.into_view(),
+        k: k.into_view(),
+        v: v.into_view(),
+        out: out.into_view_mut(),
+        layout,
+        scale: None,
+        causal: false,
+    }
 }
 
 impl<'a, T: FloatElement> BlockSparseAttention<'a, T> {

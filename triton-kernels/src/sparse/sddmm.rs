@@ -102,11 +102,11 @@ pub struct Sddmm<'a, T: Element> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn sddmm<'a, T: FloatElement>(
-    q: View<'a, T, 4>,
-    k: View<'a, T, 4>,
+    q: impl IntoView<'a, T, 4>,
+    k: impl IntoView<'a, T, 4>,
     scores: &'a mut BlockSparse<T>,
 ) -> Sddmm<'a, T> {
-    Sddmm { q, k, scores, scale: 1.0, superblocks: None }
+    Sddmm { q: q.into_view(), k: k.into_view(), scores, scale: 1.0, superblocks: None }
 }
 
 impl<'a, T: FloatElement> Sddmm<'a, T> {

@@ -234,18 +234,18 @@ impl<'a, T: FloatElement> SparseSoftmax<'a, T> {
 
     /// Adds an array `[Z, H, queries, keys]` after the scale, such as an embedding of relative positions. Axes along which it is the same are
     /// [repeated](View::broadcast).
-    pub fn position(self, position: View<'a, T, 4>) -> SparseSoftmax<'a, T> {
-        SparseSoftmax { position: Some(position), ..self }
+    pub fn position(self, position: impl IntoView<'a, T, 4>) -> SparseSoftmax<'a, T> {
+        SparseSoftmax { position: Some(position.into_view()), ..self }
     }
 
     /// Applies a mask `[queries, keys]` of all heads.
-    pub fn mask(self, mask: View<'a, T, 2>, how: Mask) -> SparseSoftmax<'a, T> {
-        SparseSoftmax { mask: Some((mask, how)), ..self }
+    pub fn mask(self, mask: impl IntoView<'a, T, 2>, how: Mask) -> SparseSoftmax<'a, T> {
+        SparseSoftmax { mask: Some((mask.into_view(), how)), ..self }
     }
 
     /// Applies a mask `[Z, keys]` of all queries, which excludes what pads a sequence.
-    pub fn key_padding(self, mask: View<'a, T, 2>, how: Mask) -> SparseSoftmax<'a, T> {
-        SparseSoftmax { padding: Some((mask, how)), ..self }
+    pub fn key_padding(self, mask: impl IntoView<'a, T, 2>, how: Mask) -> SparseSoftmax<'a, T> {
+        SparseSoftmax { padding: Some((mask.into_view(), how)), ..self }
     }
 
     /// Query i sees keys 0 to i: within the blocks of the diagonal, too.

@@ -137,8 +137,12 @@ pub struct Spmm<'a, T: Element> {
 /// assert_eq!(stream.download(&out)?, [[8.0; 64], [16.0; 64]].concat());
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn spmm<'a, T: FloatElement>(p: &'a BlockSparse<T>, v: View<'a, T, 4>, out: ViewMut<'a, T, 4>) -> Spmm<'a, T> {
-    Spmm { p, v, out, transposed: false, segment: None, deterministic: false }
+pub fn spmm<'a, T: FloatElement>(
+    p: &'a BlockSparse<T>,
+    v: impl IntoView<'a, T, 4>,
+    out: impl IntoViewMut<'a, T, 4>,
+) -> Spmm<'a, T> {
+    Spmm { p, v: v.into_view(), out: out.into_view_mut(), transposed: false, segment: None, deterministic: false }
 }
 
 impl<'a, T: FloatElement> Spmm<'a, T> {

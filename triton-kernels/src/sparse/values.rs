@@ -148,8 +148,8 @@ impl<T: FloatElement> BlockSparse<T> {
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the array has another shape; errors of the device.
-    pub fn to_dense(&self, stream: &Stream, dense: ViewMut<'_, T, 4>) -> Result<()> {
-        T::dispatch::<ToDense>(Dense { values: self, dense }, stream)
+    pub fn to_dense<'a>(&self, stream: &Stream, dense: impl IntoViewMut<'a, T, 4>) -> Result<()> {
+        T::dispatch::<ToDense>(Dense { values: self, dense: dense.into_view_mut() }, stream)
     }
 
     /// The blocks that a layout has of a batch of dense matrices `[Z, H, queries, keys]`.
@@ -169,7 +169,12 @@ impl<T: FloatElement> BlockSparse<T> {
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the matrices are not those of the layout; errors of the device.
-    pub fn from_dense(stream: &Stream, dense: View<'_, T, 4>, layout: &BlockLayout) -> Result<BlockSparse<T>> {
+    pub fn from_dense<'a>(
+        stream: &Stream,
+        dense: impl IntoView<'a, T, 4>,
+        layout: &BlockLayout,
+    ) -> Result<BlockSparse<T>> {
+        let dense = dense.into_view();
         let mut values = BlockSparse::zeros(stream, dense.shape()[0], layout)?;
         T::dispatch::<FromDense>(OfDense { values: &mut values, dense }, stream)?;
         Ok(values)
