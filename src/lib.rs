@@ -109,6 +109,8 @@ pub use triton_runtime::{
     Kernel, Launch, LaunchArg, LoadInfo, OtherError, Pinned, Pool, ProgramFault, Result, Scratch, Selecting, Selector,
     ShapeError, Stream, Tensor, Tuned, View, ViewMut, cache, launch, metadata, pool, selection,
 };
+#[cfg(feature = "safetensors")]
+pub use triton_runtime::{Weights, WeightsError};
 
 /// What generated code needs. Not public: it changes with every version.
 #[doc(hidden)]

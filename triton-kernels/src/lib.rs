@@ -53,6 +53,11 @@ pub use triton_kernels_macros::contract;
 #[doc = include_str!("../../docs/src/library.md")]
 mod book {}
 
+/// The book's page of weights from a file.
+#[cfg(all(doctest, feature = "gemm"))]
+#[doc = include_str!("../../docs/src/weights.md")]
+mod weights {}
+
 /// The book's page of convolutions.
 #[cfg(all(doctest, feature = "conv"))]
 #[doc = include_str!("../../docs/src/convolution.md")]

@@ -72,7 +72,7 @@ impl<'a> LaunchArg<'a> {
     /// Address, extents and strides of a mutable view, for a `TensorMut<T, R>`.
     #[inline]
     pub fn tensor_mut<T: Element, const R: usize, V: IntoViewMut<'a, T, R>>(view: V) -> LaunchArg<'a> {
-        LaunchArg::view(view.into_view_mut().to_read(), true)
+        LaunchArg::view(view.into_view_mut().into_read(), true)
     }
 
     #[inline]
@@ -311,7 +311,7 @@ into_view! {
     IntoView::into_view -> View:
     View<'a, T, R> = |view| view;
     &'a View<'_, T, R> = |view| *view;
-    ViewMut<'a, T, R> = |view| view.to_read();
+    ViewMut<'a, T, R> = |view| view.into_read();
     &'a ViewMut<'_, T, R> = |view| view.as_view();
     &'a Tensor<T, R> = |tensor| tensor.as_view();
 }

@@ -19,6 +19,33 @@ impl Stream {
         Ok(buffer)
     }
 
+    /// A new buffer with the elements that these bytes are: little-endian, as devices have them, one after the other. They may lie anywhere,
+    /// and are not copied on the way. Returns when the host memory may be reused.
+    ///
+    /// # Errors
+    /// [`Error::Bytes`] unless they are whole elements, and those of [`Stream::upload`].
+    ///
+    /// ```
+    /// use triton_runtime::{Device, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let stream = Device::cpu().stream()?;
+    /// let x = stream.upload_bytes::<u16>(&[1, 0, 0, 1])?;
+    /// assert_eq!(stream.download(&x)?, [1, 256]);
+    /// let error = stream.upload_bytes::<u16>(&[1, 0, 0]).unwrap_err().to_string();
+    /// assert_eq!(error, "3 bytes are no whole number of elements of u16, which has 2");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn upload_bytes<T: Element>(&self, bytes: &[u8]) -> Result<Buffer<T>> {
+        if !bytes.len().is_multiple_of(size_of::<T>()) {
+            return Err(Error::Bytes { found: bytes.len(), element: T::DTYPE });
+        }
+        let mut buffer = Buffer::new(self, bytes.len() / size_of::<T>(), false)?;
+        buffer.as_mut_slice().allocation().upload(0, bytes, self)?;
+        Ok(buffer)
+    }
+
     /// A new buffer of `len` elements that are zero (or `false`).
     ///
     /// # Errors

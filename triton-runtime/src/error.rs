@@ -3,11 +3,12 @@
 mod text;
 
 use crate::other::OtherError;
-pub(crate) use text::describe;
-use text::{devices, elements, few, left, location, of_kernel, reshaped, version};
+pub(crate) use text::{describe, few};
+use text::{devices, elements, left, location, of_kernel, reshaped, version};
 pub use triton_core::interp::ProgramFault;
 use triton_core::interp::{FailedAssertion, RunError};
 use triton_core::metadata::ComputeCapability;
+use triton_core::types::DType;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -263,6 +264,16 @@ pub enum Error {
         shape: Vec<usize>,
         /// How many elements there are.
         len: usize,
+    },
+
+    /// Bytes that are not whole elements.
+    #[error("{found} bytes are no whole number of elements of {element}, which has {}", element.bytes())]
+    #[non_exhaustive]
+    Bytes {
+        /// How many there are.
+        found: usize,
+        /// The element type.
+        element: DType,
     },
 
     /// Memory of another owner that a kernel of the device cannot access as elements of the type.

@@ -24,6 +24,8 @@
 
 mod allocation;
 mod args;
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod assertions;
 mod axes;
 mod buffer;
@@ -67,6 +69,8 @@ mod sync {
 mod tensor;
 mod tensor_map;
 mod view;
+#[cfg(feature = "safetensors")]
+mod weights;
 
 pub use args::{AsPtrArg, AsPtrMutArg, DevicePtr, DevicePtrMut, IntoView, IntoViewMut, LaunchArg, Params, Slots};
 pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
@@ -93,6 +97,8 @@ pub use tensor::{ShapeError, Tensor};
 pub use triton_core::metadata::{self, ComputeCapability};
 pub use triton_core::types::DType;
 pub use view::{View, ViewMut};
+#[cfg(feature = "safetensors")]
+pub use weights::{Weights, WeightsError};
 
 /// Locks without caring whether another thread panicked meanwhile: what we guard is consistent between statements.
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {

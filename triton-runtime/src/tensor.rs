@@ -51,38 +51,35 @@ pub struct Tensor<T, const R: usize> {
 /// # Ok(())
 /// # }
 /// ```
-pub struct ShapeError<X> {
-    error: Error,
-    value: X,
-}
+pub struct ShapeError<X>(Box<(Error, X)>);
 
 impl<X> ShapeError<X> {
     /// What is wrong with the shape.
     pub fn error(&self) -> &Error {
-        &self.error
+        &self.0.0
     }
 
     /// What has no shape, or its old one.
     pub fn into_inner(self) -> X {
-        self.value
+        self.0.1
     }
 }
 
 impl<X> From<ShapeError<X>> for Error {
     fn from(refused: ShapeError<X>) -> Error {
-        refused.error
+        refused.0.0
     }
 }
 
 impl<X> fmt::Debug for ShapeError<X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.error, f)
+        fmt::Debug::fmt(self.error(), f)
     }
 }
 
 impl<X> fmt::Display for ShapeError<X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.error, f)
+        fmt::Display::fmt(self.error(), f)
     }
 }
 
@@ -153,7 +150,7 @@ impl<T: Element> Buffer<T> {
     pub fn into_tensor<const R: usize>(self, shape: [usize; R]) -> Result<Tensor<T, R>, ShapeError<Buffer<T>>> {
         match shaped(shape, self.len()) {
             Ok(layout) => Ok(Tensor { buffer: self, layout }),
-            Err(error) => Err(ShapeError { error, value: self }),
+            Err(error) => Err(ShapeError(Box::new((error, self)))),
         }
     }
 }
@@ -213,7 +210,7 @@ impl<T: Element, const R: usize> Tensor<T, R> {
     pub fn into_shape<const M: usize>(self, shape: [usize; M]) -> Result<Tensor<T, M>, ShapeError<Tensor<T, R>>> {
         match shaped(shape, self.len()) {
             Ok(layout) => Ok(Tensor { buffer: self.buffer, layout }),
-            Err(error) => Err(ShapeError { error, value: self }),
+            Err(error) => Err(ShapeError(Box::new((error, self)))),
         }
     }
 

@@ -268,7 +268,7 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
 
     /// The same, as long as the buffer is borrowed.
     #[inline]
-    pub(crate) fn to_read(self) -> View<'a, T, R> {
+    pub(crate) fn into_read(self) -> View<'a, T, R> {
         View { memory: self.memory, layout: self.layout, element: PhantomData }
     }
 }

@@ -168,7 +168,7 @@ fn copies() -> Result<()> {
     assert_eq!(stream.download(&y)?, [5., 6., 7., 8., 9., 0., 0., 0., 0., 0.]);
     let flags = [true, false, true];
     assert_eq!(stream.download(&stream.upload(&flags)?)?, flags);
-    assert_eq!(stream.download(&stream.zeros::<f64>(0)?)?, []);
+    assert_eq!(stream.download(&stream.zeros::<f64>(0)?)?, [0.0f64; 0]);
     // A byte that is not a `bool` comes back as `true`.
     let mut bools = stream.zeros::<bool>(4 * N)?;
     // SAFETY: 4 N bytes are N words.

@@ -28,6 +28,14 @@ pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i3
     store(out + i, load(x + i, mask) + load(y + i, mask), mask);
 }
 
+/// out = x, where the host has a `Tensor` of its own.
+#[triton::kernel]
+pub fn copied(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
+    let first = [program_id(0) * 64];
+    let some = x.load(first, [64]);
+    out.store(first, some);
+}
+
 /// x = maximum(x * factor, 0), elementwise.
 #[triton::kernel]
 pub fn rescale(x: PtrMut<f32>, factor: f32, n: i32) {
@@ -104,6 +112,9 @@ const CASES: &[Case] = &[
     on("$0rescale(&mut sum", Want::Hover(&["fn rescale", "x = maximum(x * factor, 0)"])),
     on("$0store(out + i", Want::Facade("src/lang/memory.rs", "pub fn store<")),
     on("$0program_id(0) * BLOCK", Want::Facade("src/lang/index.rs", "pub fn program_id(")),
+    on("fn copied(x: $0Tensor<f32, 1>", Want::Facade("src/lang/view.rs", "pub struct Tensor<")),
+    on("fn copied(x: Ten$0sor<f32, 1>", Want::Hover(&["RANK", "axes"])),
+    on("let $0some = x.load", Want::Hover(&["Tile<f32>"])),
     on("out: $0PtrMut<T>", Want::Facade("src/lang/value.rs", "pub struct PtrMut<")),
     on("store(out + i, load(x + i, $0mask)", Want::Local("let $0mask = i")),
     on("store(x + at, maximum(-$0new", Want::Local("let mut $0new = old")),

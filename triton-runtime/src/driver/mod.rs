@@ -14,6 +14,8 @@ pub(crate) mod foreign;
 pub(crate) mod graph;
 pub(crate) mod host;
 pub(crate) mod jit;
+#[cfg(feature = "safetensors")]
+pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod pinned;

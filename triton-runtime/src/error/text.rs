@@ -7,7 +7,7 @@ pub(super) fn location(file: &str, line: u32) -> String {
 }
 
 /// The first of many names.
-pub(super) fn few(names: &[String]) -> String {
+pub(crate) fn few(names: &[String]) -> String {
     const NAMED: usize = 8;
     let mut listed: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
     let more = format!("and {} more", names.len().saturating_sub(NAMED));

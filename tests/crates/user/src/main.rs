@@ -74,6 +74,29 @@ fn limited<const BM: i32, const BN: i32, const BK: i32>(
     c.store([i, j], minimum(g(sum) + BIAS, limit));
 }
 
+/// Another library's `Tensor` in scope: in the parameters of kernels and of their functions the name is the language's.
+mod shadowed {
+    use ops::Tensor;
+    use tri::prelude::*;
+
+    #[tri::function]
+    fn row(x: Tensor<f32, 2>, i: i32) -> Tile<f32> {
+        let whole: Tensor<f32, 2> = x;
+        whole.load([i, 0], [1, 16])
+    }
+
+    #[tri::kernel]
+    pub fn halved(x: Tensor<f32, 2>, y: TensorMut<f32, 2>) {
+        let i = program_id(0);
+        y.store([i, 0], row(x, i) * 0.5);
+    }
+
+    /// The other one is what the program means elsewhere.
+    pub fn other() -> Tensor {
+        Tensor { rank: 2 }
+    }
+}
+
 fn close(a: f32, b: f32) -> bool {
     (a - b).abs() <= 1e-5 * b.abs().max(1.0)
 }
@@ -126,6 +149,13 @@ fn main() -> triton_kernels::Result<()> {
     // SAFETY: every access is below 64.
     unsafe { margins::<i32>(&mut counts).launch(&stream, 1)? };
     assert_eq!(stream.download(&counts)?, [8; 64]);
+
+    // The host's tensors are arguments as they are; one without a shape gets it.
+    let x = stream.tensor(&[2.0f32; 24], [2, 12])?;
+    let mut y: Tensor<f32, 2> = stream.tensor_zeros(x.shape())?;
+    shadowed::halved(&x, &mut y).launch(&stream, 2)?;
+    assert_eq!((stream.download(&y)?, shadowed::other().rank), (vec![1.0; 24], 2));
+    shadowed::halved(y.transpose(), stream.zeros(24)?.into_tensor([12, 2])?.as_view_mut()).launch(&stream, 12)?;
 
     let halves: Vec<f16> = (0..20 * 20).map(|i| f16::from_f32((i % 7) as f32 * 0.125)).collect();
     let singles: Vec<f32> = halves.iter().map(|v| v.to_f32()).collect();
