@@ -10,10 +10,13 @@ impl Reference {
     fn of(network: &Network, stream: &Stream) -> triton::Result<Reference> {
         let (hidden, output) = (&network.hidden, &network.output);
         let mut parameters = [const { Vec::new() }; 4];
-        for (values, parameter) in
-            parameters.iter_mut().zip([&hidden.weights, &hidden.bias, &output.weights, &output.bias])
-        {
-            *values = stream.download(&parameter.values)?.into_iter().map(f64::from).collect();
+        for (values, parameter) in parameters.iter_mut().zip([
+            hidden.weights.values.buffer(),
+            hidden.bias.values.buffer(),
+            output.weights.values.buffer(),
+            output.bias.values.buffer(),
+        ]) {
+            *values = stream.download(parameter)?.into_iter().map(f64::from).collect();
         }
         Ok(Reference(parameters))
     }

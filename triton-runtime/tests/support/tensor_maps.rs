@@ -140,7 +140,7 @@ fn check<const R: usize>(
         for _ in 0..2 {
             let mut out = stream.zeros::<f32>(BOX)?;
             let start = stream.upload(&at)?;
-            let args = [LaunchArg::tensor(&view), out.as_ptr_mut_arg(), start.as_ptr_arg()];
+            let args = [LaunchArg::tensor(view), out.as_ptr_mut_arg(), start.as_ptr_arg()];
             launch_of(kernel, args).launch(stream, 1)?;
             let expected = if map { expected(&view, offset, at, swizzle) } else { vec![PLAIN; BOX] };
             assert_eq!(stream.download(&out)?, expected, "{view:?} at {at:?}, {swizzle:?}");
