@@ -32,7 +32,7 @@ pub struct LaunchArg<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Owner<'a> {
     /// There is none, or it is not known.
-    Nobody,
+    None,
     Buffer(&'a Arc<Allocation>),
     Foreign(Foreign<'a>),
 }
@@ -41,7 +41,7 @@ impl<'a> LaunchArg<'a> {
     /// A number or `bool`.
     #[inline]
     pub fn scalar<T: Element>(value: T) -> LaunchArg<'a> {
-        LaunchArg::word(value.to_bits(), ParamType::Scalar(T::DTYPE), Owner::Nobody)
+        LaunchArg::word(value.to_bits(), ParamType::Scalar(T::DTYPE), Owner::None)
     }
 
     #[inline]
@@ -84,7 +84,7 @@ impl<'a> LaunchArg<'a> {
             match view.memory() {
                 Memory::Buffer(allocation) => Owner::Buffer(allocation),
                 Memory::Foreign(memory) => Owner::Foreign(memory),
-                Memory::None(_) => Owner::Nobody,
+                Memory::None(_) => Owner::None,
             },
         );
         let (shape, strides) = (view.shape(), view.strides());
@@ -409,7 +409,7 @@ macro_rules! pointer {
         impl<T: Element> AsPtrArg<T> for $name<'_, T> {
             #[inline]
             fn as_ptr_arg(&self) -> LaunchArg<'_> {
-                LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), Owner::Nobody)
+                LaunchArg::word(self.address, ParamType::Ptr(T::DTYPE), Owner::None)
             }
         }
     )*};
@@ -429,6 +429,6 @@ impl<T> Copy for DevicePtr<'_, T> {}
 impl<T: Element> AsPtrMutArg<T> for DevicePtrMut<'_, T> {
     #[inline]
     fn as_ptr_mut_arg(&mut self) -> LaunchArg<'_> {
-        LaunchArg::word(self.address, ParamType::PtrMut(T::DTYPE), Owner::Nobody)
+        LaunchArg::word(self.address, ParamType::PtrMut(T::DTYPE), Owner::None)
     }
 }

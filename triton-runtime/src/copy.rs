@@ -33,7 +33,7 @@ impl Stream {
     /// let x = stream.upload_bytes::<u16>(&[1, 0, 0, 1])?;
     /// assert_eq!(stream.download(&x)?, [1, 256]);
     /// let error = stream.upload_bytes::<u16>(&[1, 0, 0]).unwrap_err().to_string();
-    /// assert_eq!(error, "3 bytes are no whole number of elements of u16, which has 2");
+    /// assert_eq!(error, "3 bytes are not a whole number of elements of u16, of 2 bytes");
     /// # Ok(())
     /// # }
     /// ```

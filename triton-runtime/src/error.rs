@@ -267,7 +267,7 @@ pub enum Error {
     },
 
     /// Bytes that are not whole elements.
-    #[error("{found} bytes are no whole number of elements of {element}, which has {}", element.bytes())]
+    #[error("{found} bytes are not a whole number of elements of {element}, of {} bytes", element.bytes())]
     #[non_exhaustive]
     Bytes {
         /// How many there are.

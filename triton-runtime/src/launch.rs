@@ -9,10 +9,10 @@ use crate::driver::context::Context;
 use crate::driver::prepared::{Kept, Parts};
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
-use crate::foreign::Region;
 use crate::grid::Grid;
 use crate::kernel::{Code, Kernel};
 use crate::load::{LoadInfo, Loaded};
+use crate::region::Region;
 use crate::sim::SimStream;
 use crate::stream::{Stream, StreamBackend};
 use crate::tensor_map;
@@ -250,8 +250,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     fn check_devices(&self, stream: &Stream) -> Result<()> {
         self.args.iter().enumerate().try_for_each(|(i, arg)| match arg.owner {
             Owner::Buffer(allocation) => allocation.check(stream, || self.name(i)),
-            Owner::Foreign(memory) => memory.check(stream, || self.name(i)),
-            Owner::Nobody => Ok(()),
+            Owner::Foreign(memory) => memory.check(stream.device(), || self.name(i)),
+            Owner::None => Ok(()),
         })
     }
 

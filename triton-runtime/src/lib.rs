@@ -52,6 +52,8 @@ mod other;
 mod overlap;
 mod pinned;
 pub mod pool;
+mod raw_parts;
+mod region;
 mod scratch;
 pub mod selection;
 #[cfg(feature = "sim")]

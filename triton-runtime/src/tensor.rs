@@ -217,13 +217,13 @@ impl<T: Element, const R: usize> Tensor<T, R> {
     /// All of it as a view, which has [`select`](View::select), [`split`](View::split), [`broadcast`](View::broadcast) and more.
     #[inline]
     pub fn as_view(&self) -> View<'_, T, R> {
-        View::of(&self.buffer, self.layout)
+        View::of(self.buffer.allocation(), self.layout)
     }
 
     /// All of it as a mutable view.
     #[inline]
     pub fn as_view_mut(&mut self) -> ViewMut<'_, T, R> {
-        ViewMut::of(&self.buffer, self.layout)
+        ViewMut::of(self.buffer.allocation(), self.layout)
     }
 }
 

@@ -5,7 +5,6 @@
 //! indices against the extents only; this is why launching it is safe.
 
 use crate::allocation::Allocation;
-use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Result;
@@ -95,8 +94,8 @@ macro_rules! view {
 
             /// Elements of a buffer in which the layout lies.
             #[inline]
-            pub(crate) fn of(buffer: &'a Buffer<T>, layout: Layout<R>) -> $name<'a, T, R> {
-                $name { memory: Memory::Buffer(buffer.allocation()), layout, element: PhantomData }
+            pub(crate) fn of(allocation: &'a Arc<Allocation>, layout: Layout<R>) -> $name<'a, T, R> {
+                $name { memory: Memory::Buffer(allocation), layout, element: PhantomData }
             }
 
             /// Elements in memory of another owner, at which the layout's slice begins.

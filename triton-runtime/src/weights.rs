@@ -71,7 +71,7 @@ pub enum WeightsError {
     },
 
     /// It is not a file of this format, or it is damaged: truncated, or with extents that its length does not fit.
-    #[error("{file} is no complete safetensors file: {reason}")]
+    #[error("{file} is not a complete safetensors file: {reason}")]
     #[non_exhaustive]
     Format {
         /// The file.

@@ -85,7 +85,7 @@ fn raw_parts() -> Result<()> {
     let cases = unsafe {
         [
             (View::<f32, 2>::from_raw_parts(&device, 0, 4, [2, 2], [2, 1]).err(), "null"),
-            (View::<f32, 2>::from_raw_parts(&device, odd, 4, [2, 2], [2, 1]).err(), "no multiple of the 4 bytes"),
+            (View::<f32, 2>::from_raw_parts(&device, odd, 4, [2, 2], [2, 1]).err(), "not a multiple of the 4 bytes"),
             (View::<f32, 2>::from_raw_parts(&device, from, 24, [2, 3], [22, 1]).err(), "needs 25 elements"),
             (View::<f32, 2>::from_raw_parts(&device, from, 24, [2, 3], [-1, 1]).err(), "stride"),
             (View::<f32, 1>::from_raw_parts(&device, !3, 24, [24], [1]).err(), "reach past the last address"),

@@ -2,8 +2,8 @@
 
 use super::registry::Registry;
 use crate::driver::host::HostMemory;
-use crate::foreign::Region;
 use crate::lock;
+use crate::region::Region;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use triton_core::interp::{Fault, Memory};

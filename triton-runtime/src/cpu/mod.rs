@@ -5,7 +5,7 @@ mod registry;
 mod share;
 
 use crate::error::{Error, Result};
-use crate::foreign::Region;
+use crate::region::Region;
 use memory::CpuMemory;
 use share::Share;
 use std::panic::{AssertUnwindSafe, catch_unwind};

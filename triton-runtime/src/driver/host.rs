@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** every access is checked against the allocation, so that no kernel can reach other memory.
 
-use crate::foreign::Region;
+use crate::region::Region;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};

@@ -5,7 +5,7 @@
 
 use crate::context::Context;
 use crate::emit::kernel::{Kernel, constant_type};
-use crate::emit::types::Qualifier;
+use crate::emit::types::{Qualifier, respan};
 use crate::emit::{embed, twin};
 use crate::link::Linked;
 use crate::link::collect::Mentioned;
@@ -65,8 +65,8 @@ impl Kernel<'_> {
         let unlisted = self.unlisted();
         // On one token of the user's, or rustc would underline the whole attribute when the bound is not met.
         // An item begins where its first token stands, and lints of the user's are about items that begin in their code.
-        let generated = twin::respan(vis.to_token_stream(), Span::call_site());
-        let listed = twin::respan(quote!(#marker: #compiled #trait_arguments), compiled.span());
+        let generated = respan(vis.to_token_stream(), Span::call_site());
+        let listed = respan(quote!(#marker: #compiled #trait_arguments), compiled.span());
         let doc = format!(
             "The instances of the kernel `{0}`. Generic host code asks for one: `where triton::Compiled: {compiled}<..>`, with the \
              generic arguments of `{0}`.\n\n# Safety\nFor the attribute alone: the kernel is that of these arguments.",
@@ -173,7 +173,7 @@ impl Kernel<'_> {
         };
         let element = element(ty);
         // Not through `__private`: an editor shows the path.
-        let host = twin::respan(self.root.clone(), span);
+        let host = respan(self.root.clone(), span);
         match kind {
             // `&mut impl`, not a value: a variable that holds `&mut Buffer` is then borrowed again, not moved.
             ParamKind::Ptr => (

@@ -5,8 +5,9 @@
 //! not chosen. A pool is a static with a pointer to the function that gives a member's kernel, so that a program that does not mention it
 //! has none of its members.
 
+use crate::emit::embed;
 use crate::emit::kernel::{Kernel, constant_type, name_of, spelling, type_name};
-use crate::emit::{embed, twin};
+use crate::emit::types::respan;
 use crate::read::instances::Instance;
 use crate::read::tune::{Scalar, Tune};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -219,7 +220,7 @@ impl Pools<'_, '_> {
         let texts = names.iter().map(|name| name.unraw().to_string());
         let (declarations, arguments) = self.trait_generics();
         let bounds: Vec<TokenStream> = self.kept_params().iter().map(|param| param.to_token_stream()).collect();
-        let listed = twin::respan(quote!(#marker: #of #arguments), self.kernel.compiled.span());
+        let listed = respan(quote!(#marker: #of #arguments), self.kernel.compiled.span());
         let (params, count, args, mode) = self.arguments();
         let predicates: Vec<&WherePredicate> = self.predicates();
         let pool_bounds = if bounds.is_empty() { quote!(<'a>) } else { quote!(<#(#bounds),*>) };

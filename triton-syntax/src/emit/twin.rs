@@ -9,7 +9,7 @@
 //! rustc underline the whole attribute). In an editor they must *not* lie on the user's tokens, or hovering over `load`
 //! would show `op` and `add` as well.
 
-use crate::emit::types::Qualifier;
+use crate::emit::types::{Qualifier, respan};
 use crate::read::body::control::{Counted, binds};
 use crate::read::body::macros::{self, Known};
 use crate::read::body::operator;
@@ -464,13 +464,4 @@ fn bare(mut expr: &Expr) -> &Expr {
 fn first_token(expr: &Expr) -> Span {
     let token = bare(expr).to_token_stream().into_iter().next();
     token.map_or_else(Span::call_site, |token| token.span())
-}
-
-/// The same tokens, all with one span.
-pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    let moved = tokens.into_iter().map(|mut token| {
-        token.set_span(span);
-        token
-    });
-    moved.collect()
 }

@@ -1,10 +1,9 @@
 //! The language's `Tensor` in what rustc sees: `Tensor<T, 2>` becomes `::triton::lang::Tensor<T, 2>`.
 //!
 //! The reader knows a type by its name alone. So does rustc now, whatever `Tensor` is in the user's scope: the host's of the prelude, or
-//! another library's. The other types of the language are no names that others use, and are looked up as they are written: an
+//! another library's. No other library has the names of the language's other types, which are looked up as they are written: an
 //! import that nothing but them needs is then used.
 
-use crate::emit::twin::respan;
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use syn::visit_mut::{self, VisitMut};
@@ -58,4 +57,13 @@ impl VisitMut for Qualifier<'_> {
         visit_mut::visit_type_path_mut(self, ty);
         self.qualify(ty);
     }
+}
+
+/// The same tokens, all with one span.
+pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    let moved = tokens.into_iter().map(|mut token| {
+        token.set_span(span);
+        token
+    });
+    moved.collect()
 }
