@@ -57,11 +57,11 @@ use super::{Float, Num, Tile, stub};
 /// # fn main() -> triton::Result<()> {
 /// let stream = Device::cpu().stream()?;
 /// let numbers: Vec<f32> = (0..20 * 64).map(|i| (i % 7) as f32).collect();
-/// let (a, b) = (stream.upload(&numbers)?, stream.upload(&numbers)?);
-/// let mut out = stream.zeros::<f32>(20 * 64)?;
-/// products(a.view([20, 8, 8])?, b.view([20, 8, 8])?, out.view_mut([20, 8, 8])?).launch(&stream, 2)?;
+/// let (a, b) = (stream.tensor(&numbers, [20, 8, 8])?, stream.tensor(&numbers, [20, 8, 8])?);
+/// let mut out = stream.tensor_zeros::<f32, _>([20, 8, 8])?;
+/// products(&a, &b, &mut out).launch(&stream, 2)?;
 /// let row = |s: usize| numbers[19 * 64 + s] * numbers[19 * 64 + 8 * s];
-/// assert_eq!(stream.download(&out)?[19 * 64], (0..8).map(row).sum());
+/// assert_eq!(stream.download(&out)?[19 * 64], (0..8).map(row).sum::<f32>());
 /// # Ok(())
 /// # }
 /// ```

@@ -53,10 +53,10 @@ impl<T: Element, const RANK: usize> TensorMut<T, RANK> {
     ///
     /// # fn main() -> triton::Result<()> {
     /// let stream = Device::cpu().stream()?;
-    /// let x = stream.upload(&[0.5f32; 5000])?;
-    /// let (mut parts, mut count) = (stream.zeros::<f32>(5)?, stream.zeros::<i32>(1)?);
-    /// let mut out = stream.zeros::<f32>(1)?;
-    /// total(x.view([5000])?, parts.view_mut([5])?, count.view_mut([1])?, out.view_mut([1])?).launch(&stream, 5)?;
+    /// let x = stream.tensor(&[0.5f32; 5000], [5000])?;
+    /// let (mut parts, mut count) = (stream.tensor_zeros::<f32, _>([5])?, stream.zeros::<i32>(1)?);
+    /// let mut out = stream.tensor_zeros::<f32, _>([1])?;
+    /// total(&x, &mut parts, count.view_mut([1])?, &mut out).launch(&stream, 5)?;
     /// assert_eq!(stream.download(&out)?, [2500.0]);
     /// # Ok(())
     /// # }

@@ -30,8 +30,8 @@
 //! let selection = Selection::new(&device).table(Table::embedded("triton-tune 1\tNVIDIA H200, 9.0, 132 multiprocessors\n"));
 //!
 //! let stream = device.stream()?;
-//! let mut x = stream.upload(&[1.0f32; 1000])?;
-//! double_tuned(x.view_mut([1000])?)
+//! let mut x = stream.tensor(&[1.0f32; 1000], [1000])?;
+//! double_tuned(&mut x)
 //!     .key([1000])
 //!     .with(&selection)
 //!     .launch(&stream, |choice| 1000usize.div_ceil(choice.BLOCK as usize))?;

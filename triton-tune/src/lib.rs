@@ -15,9 +15,9 @@
 //! let device = Device::best();
 //! let tuner = Tuner::new(&device)?;
 //! let stream = device.stream()?;
-//! let mut x = stream.upload(&[1.0f32; 1000])?;
+//! let mut x = stream.tensor(&[1.0f32; 1000], [1000])?;
 //! // On a GPU the first launch measures both instances, and the next ones run the faster; on the CPU the first instance runs.
-//! double_tuned(x.view_mut([1000])?).with(&tuner).launch(&stream, |choice| 1000usize.div_ceil(choice.BLOCK as usize))?;
+//! double_tuned(&mut x).with(&tuner).launch(&stream, |choice| 1000usize.div_ceil(choice.BLOCK as usize))?;
 //! assert_eq!(stream.download(&x)?, [2.0; 1000]);
 //! # Ok(())
 //! # }

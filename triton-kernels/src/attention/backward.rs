@@ -38,14 +38,14 @@ pub struct AttentionBackward<'a, T> {
 /// let stream = Device::best().stream()?;
 /// let (tokens, depth) = (2, 16);
 /// let (shape, rows) = ([1, 1, tokens, depth], [1, 1, tokens]);
-/// let x = stream.upload(&vec![1.0f32; tokens * depth])?;
-/// let (mut o, mut lse) = (stream.uninit::<f32>(tokens * depth)?, stream.uninit::<f32>(tokens)?);
-/// attention(x.view(shape)?, x.view(shape)?, x.view(shape)?, o.view_mut(shape)?).lse(lse.view_mut(rows)?).launch(&stream)?;
+/// let x = stream.tensor(&vec![1.0f32; tokens * depth], shape)?;
+/// let (mut o, mut lse) = (stream.tensor_uninit::<f32, _>(shape)?, stream.tensor_uninit::<f32, _>(rows)?);
+/// attention(&x, &x, &x, &mut o).lse(&mut lse).launch(&stream)?;
 /// let gradient = || stream.uninit::<f32>(tokens * depth);
 /// let (mut dq, mut dk, mut dv) = (gradient()?, gradient()?, gradient()?);
-/// let qkv = [x.view(shape)?, x.view(shape)?, x.view(shape)?];
+/// let qkv = [&x, &x, &x];
 /// let gradients = [dq.view_mut(shape)?, dk.view_mut(shape)?, dv.view_mut(shape)?];
-/// attention_backward(qkv, o.view(shape)?, lse.view(rows)?, x.view(shape)?, gradients).launch(&stream)?;
+/// attention_backward(qkv, &o, &lse, &x, gradients).launch(&stream)?;
 /// assert!(stream.download(&dv)?.iter().all(|dv| (dv - 1.0).abs() < 1e-6));
 /// # Ok(())
 /// # }

@@ -40,10 +40,10 @@ pub struct Contraction<'a, T> {
 ///
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::best().stream()?;
-/// let (x, y) = (stream.upload(&[1.0f32; 2 * 3 * 4])?, stream.upload(&[2.0f32; 4 * 5 * 3])?);
-/// let mut z = stream.uninit::<f32>(5 * 2)?;
+/// let (x, y) = (stream.tensor(&[1.0f32; 2 * 3 * 4], [2, 3, 4])?, stream.tensor(&[2.0f32; 4 * 5 * 3], [4, 5, 3])?);
+/// let mut z = stream.tensor_uninit::<f32, _>([5, 2])?;
 /// // Two letters are summed over.
-/// contract("iab,bja->ji", x.view([2, 3, 4])?, y.view([4, 5, 3])?, z.view_mut([5, 2])?).launch(&stream)?;
+/// contract("iab,bja->ji", &x, &y, &mut z).launch(&stream)?;
 /// assert_eq!(stream.download(&z)?, [24.0; 10]);
 /// # Ok(())
 /// # }
@@ -57,8 +57,8 @@ pub struct Contraction<'a, T> {
 /// # fn main() -> triton_kernels::Result<()> {
 /// # let stream = Device::cpu().stream()?;
 /// let x = stream.zeros::<f32>(64)?;
-/// let mut z = stream.zeros::<f32>(64)?;
-/// let error = contract("ik,kj->ij", x.view([4, 16])?, x.view([8, 8])?, z.view_mut([4, 8])?).launch(&stream).unwrap_err();
+/// let mut z = stream.tensor_zeros::<f32, _>([4, 8])?;
+/// let error = contract("ik,kj->ij", x.view([4, 16])?, x.view([8, 8])?, &mut z).launch(&stream).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
 ///     "`contract`: `k` is 8 along axis 0 of `y`, but 16 along axis 1 of `x`; a letter has one extent"

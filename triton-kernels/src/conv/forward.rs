@@ -39,10 +39,10 @@ pub struct Conv2d<'a, T> {
 /// let stream = Device::best().stream()?;
 /// // One image of 4 × 4 with 2 channels, stored as planes; 1 filter of 3 × 3.
 /// let x = stream.upload(&[1.0f32; 32])?;
-/// let w = stream.upload(&[0.5f32; 18])?;
-/// let mut y = stream.uninit::<f32>(4 * 4)?;
+/// let w = stream.tensor(&[0.5f32; 18], [1, 3, 3, 2])?;
+/// let mut y = stream.tensor_uninit::<f32, _>([1, 4, 4, 1])?;
 /// let x = x.view([1, 2, 4, 4])?.permute([0, 2, 3, 1])?;
-/// conv2d(x, w.view([1, 3, 3, 2])?, y.view_mut([1, 4, 4, 1])?).padding((1, 1)).launch(&stream)?;
+/// conv2d(x, &w, &mut y).padding((1, 1)).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?[..6], [4.0, 6.0, 6.0, 4.0, 6.0, 9.0]);
 /// # Ok(())
 /// # }

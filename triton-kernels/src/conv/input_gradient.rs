@@ -34,11 +34,11 @@ pub struct Conv2dInputGradient<'a, T> {
 ///
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::best().stream()?;
-/// let (dy, w) = (stream.upload(&[1.0f32, 10.0])?, stream.upload(&[1.0f32, 2.0, 3.0])?);
-/// let mut dx = stream.uninit::<f32>(5)?;
+/// let (dy, w) = (stream.tensor(&[1.0f32, 10.0], [1, 1, 2, 1])?, stream.tensor(&[1.0f32, 2.0, 3.0], [1, 1, 3, 1])?);
+/// let mut dx = stream.tensor_uninit::<f32, _>([1, 1, 5, 1])?;
 /// // A row of 5 elements, of which windows of 3 are taken at 0 and 2.
-/// let dx_view = dx.view_mut([1, 1, 5, 1])?;
-/// conv2d_input_gradient(dy.view([1, 1, 2, 1])?, w.view([1, 1, 3, 1])?, dx_view).stride((1, 2)).launch(&stream)?;
+/// let dx_view = &mut dx;
+/// conv2d_input_gradient(&dy, &w, dx_view).stride((1, 2)).launch(&stream)?;
 /// assert_eq!(stream.download(&dx)?, [1.0, 2.0, 13.0, 20.0, 30.0]);
 /// # Ok(())
 /// # }

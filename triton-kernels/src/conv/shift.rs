@@ -87,10 +87,10 @@ pub struct ShiftConv<'a, T> {
 ///
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::best().stream()?;
-/// let (x, w) = (stream.upload(&[1.0f32, 2.0, 3.0])?, stream.upload(&[10.0f32])?);
-/// let mut y = stream.uninit::<f32>(3)?;
+/// let (x, w) = (stream.tensor(&[1.0f32, 2.0, 3.0], [1, 1, 3, 1])?, stream.tensor(&[10.0f32], [1, 1])?);
+/// let mut y = stream.tensor_uninit::<f32, _>([1, 1, 3, 1])?;
 /// let shifts = Shifts::new(&stream, &[(0, 1)])?;
-/// shift_conv(x.view([1, 1, 3, 1])?, w.view([1, 1])?, &shifts, y.view_mut([1, 1, 3, 1])?).launch(&stream)?;
+/// shift_conv(&x, &w, &shifts, &mut y).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [20.0, 30.0, 0.0]);
 /// # Ok(())
 /// # }

@@ -33,9 +33,9 @@ pub struct Conv2dWeightGradient<'a, T> {
 ///
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::best().stream()?;
-/// let (x, dy) = (stream.upload(&[1.0f32, 2.0, 3.0, 4.0])?, stream.upload(&[1.0f32, 10.0, 100.0])?);
-/// let mut dw = stream.uninit::<f32>(2)?;
-/// conv2d_weight_gradient(x.view([1, 1, 4, 1])?, dy.view([1, 1, 3, 1])?, dw.view_mut([1, 1, 2, 1])?).launch(&stream)?;
+/// let (x, dy) = (stream.tensor(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 4, 1])?, stream.tensor(&[1.0f32, 10.0, 100.0], [1, 1, 3, 1])?);
+/// let mut dw = stream.tensor_uninit::<f32, _>([1, 1, 2, 1])?;
+/// conv2d_weight_gradient(&x, &dy, &mut dw).launch(&stream)?;
 /// assert_eq!(stream.download(&dw)?, [321.0, 432.0]);
 /// # Ok(())
 /// # }

@@ -17,8 +17,8 @@ use triton::prelude::*;
 /// }
 ///
 /// let stream = Device::cpu().stream()?;
-/// let mut x = stream.upload(&[-1.0f32, 2.0])?;
-/// positive(x.view_mut([2])?).launch(&stream, 1)?;
+/// let mut x = stream.tensor(&[-1.0f32, 2.0], [2])?;
+/// positive(&mut x).launch(&stream, 1)?;
 /// assert_eq!(stream.download(&x)?, [0.0, 2.0]);
 /// # Ok::<(), triton::Error>(())
 /// ```

@@ -17,8 +17,8 @@ use triton::prelude::*;
 /// }
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (x, mut g) = (stream.upload(&[-1.0f32, 2.0])?, stream.upload(&[5.0f32, 5.0])?);
-/// through(x.view([2])?, g.view_mut([2])?).launch(&stream, 1)?;
+/// let (x, mut g) = (stream.tensor(&[-1.0f32, 2.0], [2])?, stream.tensor(&[5.0f32, 5.0], [2])?);
+/// through(&x, &mut g).launch(&stream, 1)?;
 /// assert_eq!(stream.download(&g)?, [0.0, 5.0]);
 /// # Ok::<(), triton::Error>(())
 /// ```

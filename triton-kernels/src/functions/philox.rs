@@ -17,8 +17,8 @@ use triton::prelude::*;
 /// }
 ///
 /// let stream = Device::cpu().stream()?;
-/// let mut out = stream.zeros::<u32>(4)?;
-/// words(out.view_mut([4])?).launch(&stream, 1)?;
+/// let mut out = stream.tensor_zeros::<u32, _>([4])?;
+/// words(&mut out).launch(&stream, 1)?;
 /// assert_eq!(stream.download(&out)?, [0x6627e8d5; 4]);
 /// # Ok::<(), triton::Error>(())
 /// ```
@@ -72,8 +72,8 @@ pub fn uniform(word: Tile<u32>) -> Tile<f32> {
 /// }
 ///
 /// let stream = Device::cpu().stream()?;
-/// let mut out = stream.zeros::<f32>(1000)?;
-/// noise(out.view_mut([1000])?, 42).launch(&stream, 4)?;
+/// let mut out = stream.tensor_zeros::<f32, _>([1000])?;
+/// noise(&mut out, 42).launch(&stream, 4)?;
 /// let mean = stream.download(&out)?.iter().sum::<f32>() / 1000.0;
 /// assert!((mean - 0.5).abs() < 0.05);
 /// # Ok::<(), triton::Error>(())
@@ -135,8 +135,8 @@ pub fn randn(seed: u64, counter: Tile<u64>) -> Tile<f32> {
 /// }
 ///
 /// let stream = Device::cpu().stream()?;
-/// let mut out = stream.zeros::<u32>(6000)?;
-/// dice(out.view_mut([6000])?, 42).launch(&stream, 24)?;
+/// let mut out = stream.tensor_zeros::<u32, _>([6000])?;
+/// dice(&mut out, 42).launch(&stream, 24)?;
 /// let dice = stream.download(&out)?;
 /// assert!((1..=6).all(|side| (850..1150).contains(&dice.iter().filter(|found| **found == side).count())));
 /// # Ok::<(), triton::Error>(())

@@ -23,9 +23,9 @@ use triton::prelude::*;
 /// }
 ///
 /// let stream = Device::cpu().stream()?;
-/// let x = stream.upload(&[0.0f32; 200])?;
-/// let mut out = stream.zeros::<f32>(2)?;
-/// log_sum_exp(x.view([2, 100])?, out.view_mut([2])?).launch(&stream, 1)?;
+/// let x = stream.tensor(&[0.0f32; 200], [2, 100])?;
+/// let mut out = stream.tensor_zeros::<f32, _>([2])?;
+/// log_sum_exp(&x, &mut out).launch(&stream, 1)?;
 /// assert!((stream.download(&out)?[1] - 100f32.ln()).abs() < 1e-6);
 /// # Ok::<(), triton::Error>(())
 /// ```

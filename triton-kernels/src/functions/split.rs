@@ -21,10 +21,10 @@ use triton::prelude::*;
 /// }
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (x, mut out) = (stream.upload(&[1.0f32; 100])?, stream.uninit::<f32>(1)?);
-/// let (mut parts, mut done) = (stream.zeros::<f32>(64)?, stream.zeros::<i32>(1)?);
+/// let (x, mut out) = (stream.tensor(&[1.0f32; 100], [100])?, stream.tensor_uninit::<f32, _>([1])?);
+/// let (mut parts, mut done) = (stream.tensor_zeros::<f32, _>([64])?, stream.zeros::<i32>(1)?);
 /// let counter = done.view_mut([1])?;
-/// total(x.view([100])?, parts.view_mut([64])?, counter, out.view_mut([1])?).launch(&stream, 4)?;
+/// total(&x, &mut parts, counter, &mut out).launch(&stream, 4)?;
 /// assert_eq!(stream.download(&out)?, [100.0]);
 /// # Ok::<(), triton::Error>(())
 /// ```

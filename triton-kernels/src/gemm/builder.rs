@@ -56,13 +56,13 @@ pub struct Gemm<'a, T, C> {
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::best().stream()?;
 /// let (m, n, k) = (3, 2, 4);
-/// let x = stream.upload(&[0.5f32; 12])?;
-/// let w = stream.upload(&[1.0f32, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0])?;
-/// let bias = stream.upload(&[0.25f32, 0.0])?;
-/// let mut y = stream.uninit::<f32>(m * n)?;
+/// let x = stream.tensor(&[0.5f32; 12], [m, k])?;
+/// let w = stream.tensor(&[1.0f32, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0], [n, k])?;
+/// let bias = stream.tensor(&[0.25f32, 0.0], [n])?;
+/// let mut y = stream.tensor_uninit::<f32, _>([m, n])?;
 /// // w is stored [N, K], as a linear layer has it.
-/// gemm(x.view([m, k])?, w.view([n, k])?.transpose(), y.view_mut([m, n])?)
-///     .bias(bias.view([n])?)
+/// gemm(&x, w.transpose(), &mut y)
+///     .bias(&bias)
 ///     .activation(Activation::Relu)
 ///     .launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [2.25, 0.0, 2.25, 0.0, 2.25, 0.0]);
@@ -78,8 +78,8 @@ pub struct Gemm<'a, T, C> {
 /// # fn main() -> triton_kernels::Result<()> {
 /// # let stream = Device::cpu().stream()?;
 /// let x = stream.zeros::<f32>(64)?;
-/// let mut y = stream.zeros::<f32>(64)?;
-/// let error = gemm(x.view([4, 16])?, x.view([8, 8])?, y.view_mut([4, 8])?).launch(&stream).unwrap_err();
+/// let mut y = stream.tensor_zeros::<f32, _>([4, 8])?;
+/// let error = gemm(x.view([4, 16])?, x.view([8, 8])?, &mut y).launch(&stream).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
 ///     "`gemm`: `b` has extent 8 along axis 0, but 16 is expected; a is [M, K], b is [K, N], c is [M, N]"
@@ -124,10 +124,10 @@ where
 ///
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::cpu().stream()?;
-/// let (x, w) = (stream.upload(&[1.0f32; 6 * 4])?, stream.upload(&[2.0f32; 4 * 5])?);
-/// let mut y = stream.uninit::<f32>(3 * 2 * 5)?;
+/// let (x, w) = (stream.tensor(&[1.0f32; 6 * 4], [3, 2, 4])?, stream.tensor(&[2.0f32; 4 * 5], [1, 4, 5])?);
+/// let mut y = stream.tensor_uninit::<f32, _>([3, 2, 5])?;
 /// // The same w for each.
-/// gemm_batched(x.view([3, 2, 4])?, w.view([1, 4, 5])?, y.view_mut([3, 2, 5])?).launch(&stream)?;
+/// gemm_batched(&x, &w, &mut y).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [8.0; 30]);
 /// # Ok(())
 /// # }

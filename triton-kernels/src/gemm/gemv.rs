@@ -71,9 +71,9 @@ pub struct Gemv<'a, T, C> {
 ///
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::cpu().stream()?;
-/// let (a, x) = (stream.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?, stream.upload(&[1.0f32, 0.0, -1.0])?);
-/// let mut y = stream.uninit::<f32>(2)?;
-/// gemv(a.view([2, 3])?, x.view([3])?, y.view_mut([2])?).launch(&stream)?;
+/// let (a, x) = (stream.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?, stream.tensor(&[1.0f32, 0.0, -1.0], [3])?);
+/// let mut y = stream.tensor_uninit::<f32, _>([2])?;
+/// gemv(&a, &x, &mut y).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [-2.0, -2.0]);
 /// # Ok(())
 /// # }

@@ -101,11 +101,11 @@ pub struct GroupedGemm<'a, T> {
 ///
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::cpu().stream()?;
-/// let a = stream.upload(&[1.0f32; 4 * 2])?;
-/// let b = stream.upload(&[1.0f32, 2.0, 10.0, 20.0])?;
-/// let ends = stream.upload(&[3, 4])?;
-/// let mut c = stream.uninit::<f32>(4)?;
-/// gemm_grouped(a.view([4, 2])?, b.view([2, 2, 1])?, c.view_mut([4, 1])?, ends.view([2])?).launch(&stream)?;
+/// let a = stream.tensor(&[1.0f32; 4 * 2], [4, 2])?;
+/// let b = stream.tensor(&[1.0f32, 2.0, 10.0, 20.0], [2, 2, 1])?;
+/// let ends = stream.tensor(&[3, 4], [2])?;
+/// let mut c = stream.tensor_uninit::<f32, _>([4, 1])?;
+/// gemm_grouped(&a, &b, &mut c, &ends).launch(&stream)?;
 /// assert_eq!(stream.download(&c)?, [3.0, 3.0, 3.0, 30.0]);
 /// # Ok(())
 /// # }

@@ -35,13 +35,13 @@ pub struct LinearBackward<'a, T, W, B> {
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::cpu().stream()?;
 /// let (m, n, k) = (2, 1, 3);
-/// let x = stream.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-/// let (w, dy) = (stream.upload(&[1.0f32, 0.0, -1.0])?, stream.upload(&[1.0f32, 10.0])?);
-/// let (mut dx, mut dw, mut db) = (stream.uninit::<f32>(6)?, stream.uninit::<f32>(3)?, stream.uninit::<f32>(1)?);
-/// linear_backward(x.view([m, k])?, w.view([k, n])?, dy.view([m, n])?)
-///     .dx(dx.view_mut([m, k])?)
-///     .dw(dw.view_mut([k, n])?)
-///     .db(db.view_mut([n])?)
+/// let x = stream.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [m, k])?;
+/// let (w, dy) = (stream.tensor(&[1.0f32, 0.0, -1.0], [k, n])?, stream.tensor(&[1.0f32, 10.0], [m, n])?);
+/// let (mut dx, mut dw, mut db) = (stream.tensor_uninit::<f32, _>([m, k])?, stream.tensor_uninit::<f32, _>([k, n])?, stream.tensor_uninit::<f32, _>([n])?);
+/// linear_backward(&x, &w, &dy)
+///     .dx(&mut dx)
+///     .dw(&mut dw)
+///     .db(&mut db)
 ///     .launch(&stream)?;
 /// assert_eq!(stream.download(&dx)?, [1.0, 0.0, -1.0, 10.0, 0.0, -10.0]);
 /// assert_eq!(stream.download(&dw)?, [41.0, 52.0, 63.0]);

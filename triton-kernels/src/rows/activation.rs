@@ -101,9 +101,9 @@ pub struct Activate<'a, T> {
 /// use triton_kernels::{Activation, rows::activation};
 ///
 /// let stream = Device::cpu().stream()?;
-/// let x = stream.upload(&[-1.0f32, 2.0])?;
-/// let mut y = stream.uninit::<f32>(2)?;
-/// activation(Activation::Relu, x.view([1, 2])?, y.view_mut([1, 2])?).launch(&stream)?;
+/// let x = stream.tensor(&[-1.0f32, 2.0], [1, 2])?;
+/// let mut y = stream.tensor_uninit::<f32, _>([1, 2])?;
+/// activation(Activation::Relu, &x, &mut y).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [0.0, 2.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -162,9 +162,9 @@ pub struct ActivateBackward<'a, T> {
 /// use triton_kernels::{Activation, rows::activation_backward};
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (x, dy) = (stream.upload(&[-1.0f32, 2.0])?, stream.upload(&[3.0f32, 4.0])?);
-/// let mut dx = stream.uninit::<f32>(2)?;
-/// activation_backward(Activation::Relu, x.view([1, 2])?, dy.view([1, 2])?, dx.view_mut([1, 2])?).launch(&stream)?;
+/// let (x, dy) = (stream.tensor(&[-1.0f32, 2.0], [1, 2])?, stream.tensor(&[3.0f32, 4.0], [1, 2])?);
+/// let mut dx = stream.tensor_uninit::<f32, _>([1, 2])?;
+/// activation_backward(Activation::Relu, &x, &dy, &mut dx).launch(&stream)?;
 /// assert_eq!(stream.download(&dx)?, [0.0, 4.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -230,9 +230,9 @@ pub struct Gated<'a, T> {
 ///
 /// let stream = Device::cpu().stream()?;
 /// let both = stream.upload(&[-1.0f32, 2.0, 10.0, 10.0])?;
-/// let mut y = stream.uninit::<f32>(2)?;
+/// let mut y = stream.tensor_uninit::<f32, _>([1, 2])?;
 /// let both = both.view([1, 4])?;
-/// gated(Activation::Relu, both.narrow(1, ..2)?, both.narrow(1, 2..)?, y.view_mut([1, 2])?).launch(&stream)?;
+/// gated(Activation::Relu, both.narrow(1, ..2)?, both.narrow(1, 2..)?, &mut y).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [0.0, 20.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -297,9 +297,9 @@ pub struct GatedBackward<'a, T> {
 ///
 /// let stream = Device::cpu().stream()?;
 /// let (x, gate, dy) = (stream.upload(&[3.0f32])?, stream.upload(&[5.0f32])?, stream.upload(&[2.0f32])?);
-/// let (mut dx, mut dgate) = (stream.uninit::<f32>(1)?, stream.uninit::<f32>(1)?);
+/// let (mut dx, mut dgate) = (stream.tensor_uninit::<f32, _>([1, 1])?, stream.tensor_uninit::<f32, _>([1, 1])?);
 /// let (x, gate, dy) = (x.view([1, 1])?, gate.view([1, 1])?, dy.view([1, 1])?);
-/// gated_backward(Activation::Relu, x, gate, dy, dx.view_mut([1, 1])?, dgate.view_mut([1, 1])?).launch(&stream)?;
+/// gated_backward(Activation::Relu, x, gate, dy, &mut dx, &mut dgate).launch(&stream)?;
 /// assert_eq!((stream.download(&dx)?, stream.download(&dgate)?), (vec![10.0], vec![6.0]));
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

@@ -148,13 +148,13 @@ pub struct BatchNorm<'a, T> {
 ///
 /// let stream = Device::cpu().stream()?;
 /// // Two samples of two channels.
-/// let x = stream.upload(&[1.0f32, 10.0, 3.0, 30.0])?;
-/// let (weight, bias) = (stream.upload(&[1.0f32; 2])?, stream.zeros::<f32>(2)?);
-/// let (mut mean, mut variance) = (stream.zeros::<f32>(2)?, stream.upload(&[1.0f32; 2])?);
-/// let mut y = stream.uninit::<f32>(4)?;
-/// batch_norm(x.view([2, 2, 1])?, weight.view([2])?, bias.view([2])?, y.view_mut([2, 2, 1])?)
+/// let x = stream.tensor(&[1.0f32, 10.0, 3.0, 30.0], [2, 2, 1])?;
+/// let (weight, bias) = (stream.tensor(&[1.0f32; 2], [2])?, stream.tensor_zeros::<f32, _>([2])?);
+/// let (mut mean, mut variance) = (stream.tensor_zeros::<f32, _>([2])?, stream.upload(&[1.0f32; 2])?);
+/// let mut y = stream.tensor_uninit::<f32, _>([2, 2, 1])?;
+/// batch_norm(&x, &weight, &bias, &mut y)
 ///     .epsilon(0.0)
-///     .running(mean.view_mut([2])?, variance.view_mut([2])?, 0.5)
+///     .running(&mut mean, variance.view_mut([2])?, 0.5)
 ///     .launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [-1.0, -1.0, 1.0, 1.0]);
 /// assert_eq!((stream.download(&mean)?, stream.download(&variance)?), (vec![1.0, 10.0], vec![1.5, 100.5]));

@@ -71,9 +71,9 @@ pub struct ClipByNorm<'a, T> {
 /// use triton_kernels::rows::clip_by_norm;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (mut a, mut b) = (stream.upload(&[3.0f32])?, stream.upload(&[4.0f32])?);
-/// let mut norm = stream.uninit::<f32>(1)?;
-/// clip_by_norm([a.view_mut([1, 1])?, b.view_mut([1, 1])?], 2.5, norm.view_mut([1])?).launch(&stream)?;
+/// let (mut a, mut b) = (stream.tensor(&[3.0f32], [1, 1])?, stream.tensor(&[4.0f32], [1, 1])?);
+/// let mut norm = stream.tensor_uninit::<f32, _>([1])?;
+/// clip_by_norm([&mut a, &mut b], 2.5, &mut norm).launch(&stream)?;
 /// assert_eq!((stream.download(&a)?, stream.download(&b)?), (vec![1.5], vec![2.0]));
 /// assert_eq!(stream.download(&norm)?, [5.0]);
 /// # Ok::<(), triton_kernels::Error>(())

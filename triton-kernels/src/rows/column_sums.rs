@@ -72,9 +72,9 @@ pub struct ColumnSums<'a, T> {
 /// use triton_kernels::rows::column_sums;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let x = stream.upload(&[1.0f32, 2.0, 3.0, 10.0, 20.0, 30.0])?;
-/// let mut out = stream.uninit::<f32>(3)?;
-/// column_sums(x.view([2, 3])?, out.view_mut([3])?).launch(&stream)?;
+/// let x = stream.tensor(&[1.0f32, 2.0, 3.0, 10.0, 20.0, 30.0], [2, 3])?;
+/// let mut out = stream.tensor_uninit::<f32, _>([3])?;
+/// column_sums(&x, &mut out).launch(&stream)?;
 /// assert_eq!(stream.download(&out)?, [11.0, 22.0, 33.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

@@ -68,9 +68,9 @@ pub struct Distance<'a, T> {
 /// use triton_kernels::rows::mse;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (x, target) = (stream.upload(&[1.0f32, 5.0])?, stream.upload(&[0.0f32, 2.0])?);
-/// let (mut loss, mut dx) = (stream.uninit::<f32>(1)?, stream.uninit::<f32>(2)?);
-/// mse(x.view([1, 2])?, target.view([1, 2])?, loss.view_mut([1])?).gradient(dx.view_mut([1, 2])?).launch(&stream)?;
+/// let (x, target) = (stream.tensor(&[1.0f32, 5.0], [1, 2])?, stream.tensor(&[0.0f32, 2.0], [1, 2])?);
+/// let (mut loss, mut dx) = (stream.tensor_uninit::<f32, _>([1])?, stream.tensor_uninit::<f32, _>([1, 2])?);
+/// mse(&x, &target, &mut loss).gradient(&mut dx).launch(&stream)?;
 /// assert_eq!((stream.download(&loss)?, stream.download(&dx)?), (vec![5.0], vec![1.0, 3.0]));
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

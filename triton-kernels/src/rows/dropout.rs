@@ -58,9 +58,9 @@ pub struct Dropout<'a, T> {
 /// use triton_kernels::rows::dropout;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let x = stream.upload(&vec![1.0f32; 1000])?;
+/// let x = stream.tensor(&vec![1.0f32; 1000], [10, 100])?;
 /// let mut y = stream.uninit::<f32>(1000)?;
-/// dropout(x.view([10, 100])?, y.view_mut([10, 100])?, 0.5, 42, 0).launch(&stream)?;
+/// dropout(&x, y.view_mut([10, 100])?, 0.5, 42, 0).launch(&stream)?;
 /// let y = stream.download(&y)?;
 /// assert!(y.iter().all(|&y| y == 0.0 || y == 2.0));
 /// assert!((400..600).contains(&y.iter().filter(|y| **y == 0.0).count()));

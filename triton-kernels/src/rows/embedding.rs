@@ -76,9 +76,9 @@ pub struct Embedding<'a, T> {
 /// use triton_kernels::rows::embedding;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (table, ids) = (stream.upload(&[1.0f32, 2.0, 3.0, 4.0])?, stream.upload(&[1, 0, 1, 7])?);
-/// let mut out = stream.uninit::<f32>(8)?;
-/// embedding(table.view([2, 2])?, ids.view([4])?, out.view_mut([4, 2])?).launch(&stream)?;
+/// let (table, ids) = (stream.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?, stream.tensor(&[1, 0, 1, 7], [4])?);
+/// let mut out = stream.tensor_uninit::<f32, _>([4, 2])?;
+/// embedding(&table, &ids, &mut out).launch(&stream)?;
 /// assert_eq!(stream.download(&out)?, [3.0, 4.0, 1.0, 2.0, 3.0, 4.0, 0.0, 0.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -147,9 +147,9 @@ pub struct EmbeddingBackward<'a, T> {
 /// use triton_kernels::rows::embedding_backward;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (dy, ids) = (stream.upload(&[1.0f32, 2.0, 4.0])?, stream.upload(&[1, 0, 1])?);
-/// let mut dtable = stream.zeros::<f32>(2)?;
-/// embedding_backward(dy.view([3, 1])?, ids.view([3])?, dtable.view_mut([2, 1])?).deterministic(true).launch(&stream)?;
+/// let (dy, ids) = (stream.tensor(&[1.0f32, 2.0, 4.0], [3, 1])?, stream.tensor(&[1, 0, 1], [3])?);
+/// let mut dtable = stream.tensor_zeros::<f32, _>([2, 1])?;
+/// embedding_backward(&dy, &ids, &mut dtable).deterministic(true).launch(&stream)?;
 /// assert_eq!(stream.download(&dtable)?, [2.0, 5.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

@@ -145,10 +145,10 @@ pub struct GroupNorm<'a, T> {
 ///
 /// let stream = Device::cpu().stream()?;
 /// let x = stream.upload(&[1.0f32, 3.0, 10.0, 30.0])?;
-/// let (weight, bias) = (stream.upload(&[1.0f32; 4])?, stream.zeros::<f32>(4)?);
+/// let (weight, bias) = (stream.tensor(&[1.0f32; 4], [4])?, stream.tensor_zeros::<f32, _>([4])?);
 /// let mut y = stream.uninit::<f32>(4)?;
 /// let shape = [1, 4, 1];
-/// group_norm(x.view(shape)?, 2, weight.view([4])?, bias.view([4])?, y.view_mut(shape)?).epsilon(0.0).launch(&stream)?;
+/// group_norm(x.view(shape)?, 2, &weight, &bias, y.view_mut(shape)?).epsilon(0.0).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [-1.0, 1.0, -1.0, 1.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

@@ -174,9 +174,9 @@ pub struct CrossEntropy<'a, T> {
 /// use triton_kernels::rows::cross_entropy;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let mut logits = stream.upload(&[0.0f32, 0.0, 3f32.ln(), 0.0])?;
-/// let (labels, mut loss) = (stream.upload(&[0, 1])?, stream.uninit::<f32>(2)?);
-/// cross_entropy(logits.view_mut([2, 2])?, labels.view([2])?, loss.view_mut([2])?).gradient_in_place().launch(&stream)?;
+/// let mut logits = stream.tensor(&[0.0f32, 0.0, 3f32.ln(), 0.0], [2, 2])?;
+/// let (labels, mut loss) = (stream.tensor(&[0, 1], [2])?, stream.uninit::<f32>(2)?);
+/// cross_entropy(&mut logits, &labels, loss.view_mut([2])?).gradient_in_place().launch(&stream)?;
 /// let (loss, gradient) = (stream.download(&loss)?, stream.download(&logits)?);
 /// assert!((loss[0] - 2f32.ln()).abs() < 1e-6 && (loss[1] - 4f32.ln()).abs() < 1e-6);
 /// assert!((gradient[0] + 0.5).abs() < 1e-6 && (gradient[2] - 0.75).abs() < 1e-6);

@@ -162,10 +162,10 @@ pub struct Norm<'a, T> {
 /// use triton_kernels::rows::layer_norm;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let x = stream.upload(&[1.0f32, 3.0, 10.0, 30.0])?;
-/// let (weight, bias) = (stream.upload(&[1.0f32, 1.0])?, stream.upload(&[0.0f32, 100.0])?);
-/// let mut y = stream.uninit::<f32>(4)?;
-/// layer_norm(x.view([2, 2])?, weight.view([2])?, bias.view([2])?, y.view_mut([2, 2])?).epsilon(0.0).launch(&stream)?;
+/// let x = stream.tensor(&[1.0f32, 3.0, 10.0, 30.0], [2, 2])?;
+/// let (weight, bias) = (stream.tensor(&[1.0f32, 1.0], [2])?, stream.tensor(&[0.0f32, 100.0], [2])?);
+/// let mut y = stream.tensor_uninit::<f32, _>([2, 2])?;
+/// layer_norm(&x, &weight, &bias, &mut y).epsilon(0.0).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [-1.0, 101.0, -1.0, 101.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -202,9 +202,9 @@ pub fn layer_norm<'a, T: FloatElement>(
 /// use triton_kernels::rows::rms_norm;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (x, weight) = (stream.upload(&[2.0f32, -2.0])?, stream.upload(&[1.0f32, 10.0])?);
-/// let mut y = stream.uninit::<f32>(2)?;
-/// rms_norm(x.view([1, 2])?, weight.view([2])?, y.view_mut([1, 2])?).epsilon(0.0).launch(&stream)?;
+/// let (x, weight) = (stream.tensor(&[2.0f32, -2.0], [1, 2])?, stream.tensor(&[1.0f32, 10.0], [2])?);
+/// let mut y = stream.tensor_uninit::<f32, _>([1, 2])?;
+/// rms_norm(&x, &weight, &mut y).epsilon(0.0).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [1.0, -10.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

@@ -199,19 +199,19 @@ pub struct NormBackward<'a, T> {
 /// use triton_kernels::rows::{layer_norm, layer_norm_backward};
 ///
 /// let stream = Device::cpu().stream()?;
-/// let x = stream.upload(&[1.0f32, 3.0, 10.0, 30.0])?;
-/// let (one, zero) = (stream.upload(&[1.0f32, 1.0])?, stream.zeros::<f32>(2)?);
-/// let (mut y, mut means, mut scales) = (stream.uninit::<f32>(4)?, stream.uninit::<f32>(2)?, stream.uninit::<f32>(2)?);
-/// layer_norm(x.view([2, 2])?, one.view([2])?, zero.view([2])?, y.view_mut([2, 2])?)
-///     .means(means.view_mut([2])?)
+/// let x = stream.tensor(&[1.0f32, 3.0, 10.0, 30.0], [2, 2])?;
+/// let (one, zero) = (stream.tensor(&[1.0f32, 1.0], [2])?, stream.tensor_zeros::<f32, _>([2])?);
+/// let (mut y, mut means, mut scales) = (stream.tensor_uninit::<f32, _>([2, 2])?, stream.tensor_uninit::<f32, _>([2])?, stream.uninit::<f32>(2)?);
+/// layer_norm(&x, &one, &zero, &mut y)
+///     .means(&mut means)
 ///     .scales(scales.view_mut([2])?)
 ///     .launch(&stream)?;
 ///
-/// let dy = stream.upload(&[1.0f32, 0.0, 1.0, 0.5])?;
-/// let (mut dx, mut dw, mut db) = (stream.uninit::<f32>(4)?, stream.uninit::<f32>(2)?, stream.uninit::<f32>(2)?);
-/// let (mean, scale) = (means.view([2])?, scales.view([2])?);
-/// layer_norm_backward(x.view([2, 2])?, one.view([2])?, dy.view([2, 2])?, mean, scale, dx.view_mut([2, 2])?)
-///     .parameters(dw.view_mut([2])?, db.view_mut([2])?)
+/// let dy = stream.tensor(&[1.0f32, 0.0, 1.0, 0.5], [2, 2])?;
+/// let (mut dx, mut dw, mut db) = (stream.uninit::<f32>(4)?, stream.tensor_uninit::<f32, _>([2])?, stream.tensor_uninit::<f32, _>([2])?);
+/// let (mean, scale) = (&means, scales.view([2])?);
+/// layer_norm_backward(&x, &one, &dy, mean, scale, dx.view_mut([2, 2])?)
+///     .parameters(&mut dw, &mut db)
 ///     .launch(&stream)?;
 /// assert_eq!(stream.download(&db)?, [2.0, 0.5]);
 /// // Two elements are −1 and 1 whatever they are.

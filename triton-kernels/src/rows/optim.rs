@@ -149,9 +149,9 @@ pub struct Sgd<'a, T> {
 /// use triton_kernels::rows::{SgdOptions, sgd};
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (mut w, g) = (stream.upload(&[1.0f32, 2.0])?, stream.upload(&[4.0f32, 8.0])?);
+/// let (mut w, g) = (stream.tensor(&[1.0f32, 2.0], [1, 2])?, stream.tensor(&[4.0f32, 8.0], [1, 2])?);
 /// let options = SgdOptions { rate: 0.125, ..SgdOptions::default() };
-/// sgd(w.view_mut([1, 2])?, g.view([1, 2])?, options).launch(&stream)?;
+/// sgd(&mut w, &g, options).launch(&stream)?;
 /// assert_eq!(stream.download(&w)?, [0.5, 1.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -257,10 +257,10 @@ pub struct AdamW<'a, T> {
 /// use triton_kernels::rows::{AdamWOptions, adamw};
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (mut w, g) = (stream.upload(&[1.0f32, 1.0])?, stream.upload(&[4.0f32, -0.5])?);
-/// let (mut m, mut v) = (stream.zeros::<f32>(2)?, stream.zeros::<f32>(2)?);
+/// let (mut w, g) = (stream.upload(&[1.0f32, 1.0])?, stream.tensor(&[4.0f32, -0.5], [1, 2])?);
+/// let (mut m, mut v) = (stream.tensor_zeros::<f32, _>([1, 2])?, stream.zeros::<f32>(2)?);
 /// let options = AdamWOptions { rate: 0.25, decay: 0.0, ..AdamWOptions::default() };
-/// adamw(w.view_mut([1, 2])?, g.view([1, 2])?, m.view_mut([1, 2])?, v.view_mut([1, 2])?, options).launch(&stream)?;
+/// adamw(w.view_mut([1, 2])?, &g, &mut m, v.view_mut([1, 2])?, options).launch(&stream)?;
 /// // The first step is as long as the rate, whatever the gradient.
 /// let w = stream.download(&w)?;
 /// assert!((w[0] - 0.75).abs() < 1e-5 && (w[1] - 1.25).abs() < 1e-5);

@@ -80,9 +80,9 @@ pub struct Rotary<'a, T> {
 /// use triton_kernels::rows::{Pairs, rotary};
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (x, mut y) = (stream.upload(&[1.0f32, 2.0])?, stream.uninit::<f32>(2)?);
-/// let (cos, sin) = (stream.upload(&[0.0f32])?, stream.upload(&[1.0f32])?);
-/// rotary(x.view([1, 1, 2])?, cos.view([1, 1])?, sin.view([1, 1])?, Pairs::Halves, y.view_mut([1, 1, 2])?).launch(&stream)?;
+/// let (x, mut y) = (stream.tensor(&[1.0f32, 2.0], [1, 1, 2])?, stream.tensor_uninit::<f32, _>([1, 1, 2])?);
+/// let (cos, sin) = (stream.tensor(&[0.0f32], [1, 1])?, stream.tensor(&[1.0f32], [1, 1])?);
+/// rotary(&x, &cos, &sin, Pairs::Halves, &mut y).launch(&stream)?;
 /// assert_eq!(stream.download(&y)?, [-2.0, 1.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

@@ -195,9 +195,9 @@ pub struct Softmax<'a, T> {
 /// use triton_kernels::rows::softmax;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let x = stream.upload(&[0.0f32, 0.0, 0.0, 3f32.ln()])?;
+/// let x = stream.tensor(&[0.0f32, 0.0, 0.0, 3f32.ln()], [2, 2])?;
 /// let mut y = stream.uninit::<f32>(4)?;
-/// softmax(x.view([2, 2])?, y.view_mut([2, 2])?).launch(&stream)?;
+/// softmax(&x, y.view_mut([2, 2])?).launch(&stream)?;
 /// let y = stream.download(&y)?;
 /// assert!((y[0] - 0.5).abs() < 1e-6 && (y[3] - 0.75).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
@@ -215,9 +215,9 @@ pub fn softmax<'a, T: FloatElement>(x: impl IntoView<'a, T, 2>, y: impl IntoView
 /// use triton_kernels::rows::log_softmax;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let x = stream.upload(&[1.0f32; 4])?;
-/// let mut y = stream.uninit::<f32>(4)?;
-/// log_softmax(x.view([1, 4])?, y.view_mut([1, 4])?).launch(&stream)?;
+/// let x = stream.tensor(&[1.0f32; 4], [1, 4])?;
+/// let mut y = stream.tensor_uninit::<f32, _>([1, 4])?;
+/// log_softmax(&x, &mut y).launch(&stream)?;
 /// assert!((stream.download(&y)?[2] + 4f32.ln()).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -235,9 +235,9 @@ pub fn log_softmax<'a, T: FloatElement>(x: impl IntoView<'a, T, 2>, y: impl Into
 /// use triton_kernels::rows::softmax_in_place;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let mut scores = stream.upload(&[0.0f32, 0.0, 5.0, 5.0])?;
+/// let mut scores = stream.tensor(&[0.0f32, 0.0, 5.0, 5.0], [2, 2])?;
 /// // The first query does not see the second key.
-/// softmax_in_place(scores.view_mut([2, 2])?).causal(2).launch(&stream)?;
+/// softmax_in_place(&mut scores).causal(2).launch(&stream)?;
 /// assert_eq!(stream.download(&scores)?, [1.0, 0.0, 0.5, 0.5]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -255,8 +255,8 @@ pub fn softmax_in_place<'a, T: FloatElement>(x: impl IntoViewMut<'a, T, 2>) -> S
 /// use triton_kernels::rows::log_softmax_in_place;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let mut x = stream.upload(&[1.0f32; 4])?;
-/// log_softmax_in_place(x.view_mut([1, 4])?).launch(&stream)?;
+/// let mut x = stream.tensor(&[1.0f32; 4], [1, 4])?;
+/// log_softmax_in_place(&mut x).launch(&stream)?;
 /// assert!((stream.download(&x)?[2] + 4f32.ln()).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
@@ -357,9 +357,9 @@ pub struct SoftmaxBackward<'a, T> {
 /// use triton_kernels::rows::softmax_backward;
 ///
 /// let stream = Device::cpu().stream()?;
-/// let (y, dy) = (stream.upload(&[0.5f32, 0.5])?, stream.upload(&[1.0f32, 0.0])?);
-/// let mut dx = stream.uninit::<f32>(2)?;
-/// softmax_backward(y.view([1, 2])?, dy.view([1, 2])?, dx.view_mut([1, 2])?).launch(&stream)?;
+/// let (y, dy) = (stream.tensor(&[0.5f32, 0.5], [1, 2])?, stream.tensor(&[1.0f32, 0.0], [1, 2])?);
+/// let mut dx = stream.tensor_uninit::<f32, _>([1, 2])?;
+/// softmax_backward(&y, &dy, &mut dx).launch(&stream)?;
 /// assert_eq!(stream.download(&dx)?, [0.25, -0.25]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

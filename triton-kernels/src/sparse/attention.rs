@@ -98,10 +98,10 @@ pub struct BlockSparseAttention<'a, T> {
 ///
 /// let stream = Device::cpu().stream()?;
 /// let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(2))?;
-/// let (q, v) = (stream.zeros::<f32>(32 * 8)?, stream.upload(&(0..32 * 8).map(|i| (i / 8) as f32).collect::<Vec<_>>())?);
-/// let mut out = stream.uninit::<f32>(32 * 8)?;
-/// let (of_q, of_v) = (q.view([1, 1, 32, 8])?, v.view([1, 1, 32, 8])?);
-/// block_sparse_attention(of_q, of_q, of_v, out.view_mut([1, 1, 32, 8])?, &layout).causal().launch(&stream)?;
+/// let (q, v) = (stream.tensor_zeros::<f32, _>([1, 1, 32, 8])?, stream.upload(&(0..32 * 8).map(|i| (i / 8) as f32).collect::<Vec<_>>())?);
+/// let mut out = stream.tensor_uninit::<f32, _>([1, 1, 32, 8])?;
+/// let (of_q, of_v) = (&q, v.view([1, 1, 32, 8])?);
+/// block_sparse_attention(of_q, of_q, of_v, &mut out, &layout).causal().launch(&stream)?;
 /// // All scores are 0: token i gets the mean of 0 to i.
 /// assert_eq!(stream.download(&out)?[8 * 20], 10.0);
 /// # Ok::<(), triton_kernels::Error>(())

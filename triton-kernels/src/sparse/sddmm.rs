@@ -95,9 +95,9 @@ pub struct Sddmm<'a, T: Element> {
 ///
 /// let stream = Device::cpu().stream()?;
 /// let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(2))?;
-/// let (q, k) = (stream.upload(&[0.5f32; 32 * 8])?, stream.upload(&[1.0f32; 32 * 8])?);
+/// let (q, k) = (stream.tensor(&[0.5f32; 32 * 8], [1, 1, 32, 8])?, stream.tensor(&[1.0f32; 32 * 8], [1, 1, 32, 8])?);
 /// let mut scores = BlockSparse::zeros(&stream, 1, &layout)?;
-/// sddmm(q.view([1, 1, 32, 8])?, k.view([1, 1, 32, 8])?, &mut scores).scale(0.25).launch(&stream)?;
+/// sddmm(&q, &k, &mut scores).scale(0.25).launch(&stream)?;
 /// assert_eq!(stream.download(scores.values())?, [1.0; 3 * 256]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

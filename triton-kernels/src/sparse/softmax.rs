@@ -346,8 +346,8 @@ pub struct SparseSoftmaxBackward<'a, T: Element> {
 /// let mut p = BlockSparse::<f32>::zeros(&stream, 1, &layout)?;
 /// sparse_softmax(&mut p).launch(&stream)?;
 /// // The sum of a row's probabilities is 1, whatever the scores.
-/// let ones = stream.upload(&[1.0f32; 256])?;
-/// let mut dp = BlockSparse::from_dense(&stream, ones.view([1, 1, 16, 16])?, &layout)?;
+/// let ones = stream.tensor(&[1.0f32; 256], [1, 1, 16, 16])?;
+/// let mut dp = BlockSparse::from_dense(&stream, &ones, &layout)?;
 /// sparse_softmax_backward(&p, &mut dp).launch(&stream)?;
 /// assert_eq!(stream.download(dp.values())?, [0.0; 256]);
 /// # Ok::<(), triton_kernels::Error>(())

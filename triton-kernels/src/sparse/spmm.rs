@@ -130,10 +130,10 @@ pub struct Spmm<'a, T: Element> {
 ///
 /// let stream = Device::cpu().stream()?;
 /// let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(2))?;
-/// let ones = stream.upload(&[1.0f32; 32 * 32])?;
-/// let p = BlockSparse::from_dense(&stream, ones.view([1, 1, 32, 32])?, &layout)?;
-/// let (v, mut out) = (stream.upload(&[0.5f32; 32 * 4])?, stream.uninit::<f32>(32 * 4)?);
-/// spmm(&p, v.view([1, 1, 32, 4])?, out.view_mut([1, 1, 32, 4])?).launch(&stream)?;
+/// let ones = stream.tensor(&[1.0f32; 32 * 32], [1, 1, 32, 32])?;
+/// let p = BlockSparse::from_dense(&stream, &ones, &layout)?;
+/// let (v, mut out) = (stream.tensor(&[0.5f32; 32 * 4], [1, 1, 32, 4])?, stream.tensor_uninit::<f32, _>([1, 1, 32, 4])?);
+/// spmm(&p, &v, &mut out).launch(&stream)?;
 /// assert_eq!(stream.download(&out)?, [[8.0; 64], [16.0; 64]].concat());
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```

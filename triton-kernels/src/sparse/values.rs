@@ -160,9 +160,9 @@ impl<T: FloatElement> BlockSparse<T> {
     ///
     /// let stream = Device::cpu().stream()?;
     /// let layout = BlockLayout::new(&stream, 16, &BlockMask::window(2, 0))?;
-    /// let mut x = stream.upload(&[1.0f32; 32 * 32])?;
-    /// let sparse = BlockSparse::from_dense(&stream, x.view([1, 1, 32, 32])?, &layout)?;
-    /// sparse.to_dense(&stream, x.view_mut([1, 1, 32, 32])?)?;
+    /// let mut x = stream.tensor(&[1.0f32; 32 * 32], [1, 1, 32, 32])?;
+    /// let sparse = BlockSparse::from_dense(&stream, &x, &layout)?;
+    /// sparse.to_dense(&stream, &mut x)?;
     /// assert_eq!(stream.download(&x)?[..32], [[1.0; 16], [0.0; 16]].concat());
     /// # Ok::<(), triton_kernels::Error>(())
     /// ```

@@ -32,9 +32,9 @@ type Trialled = (String, Vec<i64>, String);
 /// let device = Device::cpu();
 /// let stream = device.stream()?;
 /// let tuner = Tuner::from_vars(&device, |_| None)?.measure(CostModel::new(Machine::H200));
-/// let mut x = stream.upload(&[1.0f32; 100])?;
+/// let mut x = stream.tensor(&[1.0f32; 100], [100])?;
 /// let mut chosen = None;
-/// double_tuned(x.view_mut([100])?).with(&tuner).launch(&stream, |choice| {
+/// double_tuned(&mut x).with(&tuner).launch(&stream, |choice| {
 ///     chosen = Some(choice.BLOCK);
 ///     100usize.div_ceil(choice.BLOCK as usize)
 /// })?;
