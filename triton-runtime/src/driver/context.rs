@@ -1,12 +1,12 @@
 //! A device's primary context: retained once a process and kept, so that handles never dangle.
 
-use super::{Driver, Handle, cu};
-use crate::error::Error;
-use crate::lock;
-use cudarc::driver::sys::{
+use super::types::{
     CUctx_st, CUdevice, CUdevice_attribute as Attribute, CUevent_st, CUmemAllocationHandleType, CUmemAllocationType,
     CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolHandle_st, CUmemPoolProps,
 };
+use super::{Driver, Handle, cu};
+use crate::error::Error;
+use crate::lock;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;

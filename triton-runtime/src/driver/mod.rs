@@ -20,6 +20,7 @@ pub(crate) mod pinned;
 pub(crate) mod prepared;
 pub(crate) mod stream;
 pub(crate) mod tensor_map;
+mod types;
 
 use crate::error::Error;
 use api::Api;
@@ -52,12 +53,9 @@ pub(crate) fn get() -> Result<&'static Driver, Error> {
 }
 
 fn open() -> Result<Driver, Error> {
-    if !api::present() {
-        let reason = if cfg!(windows) { "nvcuda.dll was not found" } else { "libcuda.so.1 was not found" };
-        return Err(Error::NoDriver { reason: reason.to_string() });
-    }
-    // SAFETY: the library is there, and these are the functions' types in every version.
-    let get_version: unsafe extern "C" fn(*mut c_int) -> c_int = unsafe { api::symbol("cuDriverGetVersion") }?;
+    let library = api::library()?;
+    // SAFETY: these are the functions' types in every version.
+    let get_version: unsafe extern "C" fn(*mut c_int) -> c_int = unsafe { api::symbol(library, "cuDriverGetVersion") }?;
     let mut version: c_int = 0;
     // SAFETY: the argument points to an integer; this call needs no initialisation.
     let code = unsafe { get_version(&mut version) };
@@ -69,7 +67,7 @@ fn open() -> Result<Driver, Error> {
         return Err(Error::DriverTooOld { found: version, needed: OLDEST });
     }
     // SAFETY: as above.
-    let init: unsafe extern "C" fn(c_uint) -> c_int = unsafe { api::symbol("cuInit") }?;
+    let init: unsafe extern "C" fn(c_uint) -> c_int = unsafe { api::symbol(library, "cuInit") }?;
     // SAFETY: 0 is the only flag there is.
     let code = unsafe { init(0) };
     if code == NO_DEVICE {
@@ -78,7 +76,7 @@ fn open() -> Result<Driver, Error> {
     if code != 0 {
         return Err(Error::NoDriver { reason: unusable("cuInit", code) });
     }
-    let mut driver = Driver { api: Api::load()?, version, devices: 0 };
+    let mut driver = Driver { api: Api::load(library)?, version, devices: 0 };
     let mut count: c_int = 0;
     // SAFETY: the argument points to an integer.
     driver.check("cuDeviceGetCount", unsafe { (driver.api.cuDeviceGetCount)(&mut count) })?;

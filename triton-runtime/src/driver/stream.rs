@@ -1,10 +1,10 @@
 //! Streams and events of the driver.
 
 use super::context::Context;
+use super::types::{CUevent_st, CUstream_st};
 use super::{Handle, NOT_READY, cu};
 use crate::error::Error;
 use crate::lock;
-use cudarc::driver::sys::{CUevent_st, CUstream_st};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
