@@ -34,12 +34,6 @@ pub(crate) enum Backend {
     Sim(SimOptions),
 }
 
-impl From<SimOptions> for Backend {
-    fn from(options: SimOptions) -> Backend {
-        Backend::Sim(options)
-    }
-}
-
 impl Device {
     /// What is made of this.
     pub(crate) fn at(backend: Backend) -> Device {
@@ -161,6 +155,20 @@ impl Device {
     }
 }
 
+#[cfg(feature = "sim")]
+impl Device {
+    /// A simulator of the GPU: it runs the PTX that ships on the CPU, and reports what a GPU does not detect, such as
+    /// races and uninitialized memory. It is slow.
+    pub fn sim() -> Device {
+        Device::sim_with(SimOptions::new())
+    }
+
+    /// The simulator with other options than the defaults.
+    pub fn sim_with(options: SimOptions) -> Device {
+        Device::at(Backend::Sim(options))
+    }
+}
+
 /// An error as the end of the sentence "CPU, because".
 fn reason(error: &Error) -> String {
     if let Error::NoDriver { reason } = error {
@@ -219,7 +227,7 @@ impl FromStr for Device {
             "best" => Ok(Device::best()),
             "cpu" => Ok(Device::cpu()),
             "cuda" => Device::cuda(0),
-            "sim" => SimOptions::device(),
+            "sim" => SimOptions::named().map(|options| Device::at(Backend::Sim(options))).ok_or_else(unknown),
             _ => {
                 let index = name.strip_prefix("cuda:").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
                 Device::cuda(index.and_then(|digits| digits.parse().ok()).ok_or_else(unknown)?)

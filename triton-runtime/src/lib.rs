@@ -37,6 +37,8 @@ mod driver;
 mod element;
 mod error;
 mod event;
+#[cfg(feature = "sim")]
+mod findings;
 mod graph;
 mod grid;
 mod inflate;

@@ -10,7 +10,6 @@
 mod api;
 pub(crate) mod assertions;
 pub(crate) mod context;
-pub(crate) mod foreign;
 pub(crate) mod graph;
 pub(crate) mod host;
 pub(crate) mod jit;
@@ -33,6 +32,14 @@ const OLDEST: u32 = 12000;
 const NO_DEVICE: c_int = 100;
 const OUT_OF_MEMORY: c_int = 2;
 const NOT_READY: c_int = 600;
+
+/// Says why a kernel has failed, if that is known.
+static ON_FAULT: OnceLock<fn() -> Option<Error>> = OnceLock::new();
+
+/// Sets what is asked when the driver reports that a kernel has failed: the same function each time.
+pub(crate) fn on_fault(why: fn() -> Option<Error>) {
+    ON_FAULT.get_or_init(|| why);
+}
 
 /// A loaded and initialised driver.
 pub(crate) struct Driver {
@@ -111,7 +118,10 @@ impl Driver {
         let message = self.message(code);
         // Faults of a kernel are sticky: the next call reports them, whatever it does.
         match code {
-            700 | 702 | 710 | 714..=719 => crate::assertions::failed().unwrap_or(Error::Device { call, message }),
+            700 | 702 | 710 | 714..=719 => {
+                let known = ON_FAULT.get().and_then(|on_fault| on_fault());
+                known.unwrap_or(Error::Device { call, message })
+            }
             _ => Error::Driver { call, code, message },
         }
     }

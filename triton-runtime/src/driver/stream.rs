@@ -37,8 +37,8 @@ impl RawStream {
     ///
     /// # Safety
     /// The handle is a stream of this context and stays valid while this value lives.
-    pub(super) unsafe fn foreign(context: &'static Context, handle: *mut CUstream_st) -> RawStream {
-        RawStream { context, handle: Handle(handle), id: RawStream::next_id(), owned: false }
+    pub(crate) unsafe fn foreign(context: &'static Context, handle: *mut c_void) -> RawStream {
+        RawStream { context, handle: Handle(handle.cast()), id: RawStream::next_id(), owned: false }
     }
 
     /// The driver's handle.
