@@ -2,12 +2,13 @@
 
 use crate::driver::context::Context;
 use crate::error::{Error, Result};
+use crate::replays::Replays;
 use crate::sim::SimOptions;
 use std::ffi::c_void;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use triton_core::metadata::{ComputeCapability, Target};
 
 /// A device: the CPU, one GPU or, with the feature `sim`, a simulator of one. Cloning is cheap.
@@ -141,6 +142,17 @@ impl Device {
     /// stays retained until the process ends.
     pub fn as_raw_context(&self) -> Option<*mut c_void> {
         self.context().map(Context::pointer)
+    }
+
+    /// What keeps replays of its graphs apart from uses of its buffers.
+    pub(crate) fn replays(&self) -> &'static Replays {
+        static CPU: LazyLock<Replays> = LazyLock::new(Replays::default);
+        static SIM: LazyLock<Replays> = LazyLock::new(Replays::default);
+        match self.backend {
+            Backend::Cpu => &CPU,
+            Backend::Cuda(context) => &context.replays,
+            Backend::Sim(_) => &SIM,
+        }
     }
 
     pub(crate) fn backend(&self) -> Backend {

@@ -51,6 +51,7 @@ mod other;
 mod overlap;
 mod pinned;
 pub mod pool;
+mod replays;
 mod scratch;
 pub mod selection;
 #[cfg(feature = "sim")]
@@ -62,8 +63,8 @@ mod stream;
 mod stream_order;
 mod sync {
     //! What `models` replaces by loom's.
-    pub(crate) use std::sync::Mutex;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 }
 mod tensor_map;
 mod view;

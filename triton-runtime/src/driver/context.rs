@@ -7,6 +7,7 @@ use super::types::{
 use super::{Driver, Handle, cu};
 use crate::error::Error;
 use crate::lock;
+use crate::replays::Replays;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
@@ -27,6 +28,7 @@ pub(crate) struct Context {
     pub(crate) total_memory: u64,
     /// The most shared memory of a block, in bytes.
     pub(crate) shared_limit: u32,
+    pub(crate) replays: Replays,
     context: Handle<CUctx_st>,
     /// Our own pool, where the device has pools: its memory is kept for the next allocation.
     pub(super) pool: Option<Handle<CUmemPoolHandle_st>>,
@@ -110,6 +112,7 @@ impl Context {
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             total_memory: total as u64,
             shared_limit: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            replays: Replays::default(),
             context: Handle(raw),
             pool: None,
             events: Mutex::new(Vec::new()),
