@@ -42,6 +42,8 @@ mod findings;
 mod graph;
 mod grid;
 mod inflate;
+#[cfg(feature = "cudarc")]
+pub mod interop;
 mod kernel;
 pub mod launch;
 mod layout;

@@ -10,6 +10,8 @@
 mod api;
 pub(crate) mod assertions;
 pub(crate) mod context;
+#[cfg(feature = "cudarc")]
+pub(crate) mod cudarc;
 pub(crate) mod graph;
 pub(crate) mod host;
 pub(crate) mod jit;
