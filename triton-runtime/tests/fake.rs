@@ -3,6 +3,11 @@
 //!
 //! The library is built by rustc; where there is none, the tests say that they were skipped.
 
+#![cfg_attr(feature = "cudarc", allow(unsafe_code, reason = "what cudarc is lent"))]
+
+#[cfg(feature = "cudarc")]
+#[path = "fake/cudarc.rs"]
+mod cudarc_shares;
 #[path = "fake/graphs.rs"]
 mod graphs;
 #[path = "fake/prepared.rs"]
@@ -59,6 +64,12 @@ const CASES: &[(&str, &str)] = &[
     ("cache", ""),
     ("devices", ""),
     ("many-devices", "many"),
+    #[cfg(feature = "cudarc")]
+    ("cudarc-streams", ""),
+    #[cfg(feature = "cudarc")]
+    ("cudarc-slices", ""),
+    #[cfg(feature = "cudarc")]
+    ("cudarc-lends", ""),
 ];
 
 #[test]
@@ -148,6 +159,12 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "cache" => cache,
         "devices" => devices,
         "many-devices" => many_devices,
+        #[cfg(feature = "cudarc")]
+        "cudarc-streams" => cudarc_shares::streams,
+        #[cfg(feature = "cudarc")]
+        "cudarc-slices" => cudarc_shares::slices,
+        #[cfg(feature = "cudarc")]
+        "cudarc-lends" => cudarc_shares::lends,
         _ => return None,
     })
 }
