@@ -101,6 +101,8 @@ pub use half::{bf16, f16};
 pub use triton_macros::{constant, function, kernel, params};
 #[doc(hidden)]
 pub use triton_runtime::aliasing;
+#[cfg(feature = "cudarc")]
+pub use triton_runtime::interop;
 #[cfg(feature = "sim")]
 pub use triton_runtime::sim;
 pub use triton_runtime::{

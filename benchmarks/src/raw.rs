@@ -2,15 +2,68 @@
 
 #![allow(unsafe_code, reason = "bare calls of the driver, to compare with")]
 
-use cudarc::driver::sys::{
-    self, CUfunction, CUresult, CUstream, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill,
-    CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
-};
+use libloading::Library;
 use std::borrow::Cow;
-use std::ffi::{CString, c_void};
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
+use std::sync::OnceLock;
 use triton::metadata::{Image, MapSwizzle, TensorMap};
 use triton::{Device, Stream};
+
+macro_rules! driver {
+    ($($name:ident($($arg:ty),*);)*) => {
+        /// The driver's functions that are called here. Handles are `*mut c_void`, and enumerations their numbers.
+        #[allow(non_snake_case, reason = "the driver's own names")]
+        struct Driver { $($name: unsafe extern "C" fn($($arg),*) -> c_int,)* }
+
+        impl Driver {
+            fn load() -> Result<Driver, String> {
+                let names: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "libcuda.so"] };
+                // SAFETY: the initialisers of the driver's library are sound to run.
+                let found = names.iter().find_map(|name| unsafe { Library::new(*name) }.ok());
+                let library: &'static Library = Box::leak(Box::new(found.ok_or("this machine has no CUDA driver")?));
+                // SAFETY: these are the types of the driver's header, and the library stays loaded.
+                Ok(Driver { $($name: *unsafe { library.get(stringify!($name)) }.map_err(|e| e.to_string())?,)* })
+            }
+        }
+    };
+}
+
+driver! {
+    cuDeviceGet(*mut c_int, c_int);
+    cuDeviceGetAttribute(*mut c_int, c_uint, c_int);
+    cuDevicePrimaryCtxRetain(*mut *mut c_void, c_int);
+    cuCtxSetCurrent(*mut c_void);
+    cuModuleLoadData(*mut *mut c_void, *const c_void);
+    cuModuleGetFunction(*mut *mut c_void, *mut c_void, *const c_char);
+    cuFuncGetAttribute(*mut c_int, c_uint, *mut c_void);
+    cuFuncSetAttribute(*mut c_void, c_uint, c_int);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, *mut c_void, c_int, usize);
+    cuTensorMapEncodeTiled(*mut EncodedMap, c_uint, c_uint, *mut c_void, *const u64, *const u64, *const c_uint, *const c_uint, c_uint, c_uint, c_uint, c_uint);
+    cuLaunchKernel(*mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void, *mut *mut c_void, *mut *mut c_void);
+}
+
+/// The driver, which the first call loads.
+fn driver() -> Result<&'static Driver, String> {
+    static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
+    DRIVER.get_or_init(Driver::load).as_ref().map_err(Clone::clone)
+}
+
+/// "CUtensorMap" in the CUDA Driver API reference manual.
+#[repr(C, align(128))]
+struct EncodedMap([u64; 16]);
+
+// "CUdevice_attribute", "CUfunction_attribute", "CUtensorMapDataType", "CUtensorMapL2promotion",
+// "CUtensorMapInterleave" and "CUtensorMapFloatOOBfill" in the same manual.
+const MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: c_uint = 81;
+const SHARED_SIZE_BYTES: c_uint = 1;
+const LOCAL_SIZE_BYTES: c_uint = 3;
+const NUM_REGS: c_uint = 4;
+const MAX_DYNAMIC_SHARED_SIZE_BYTES: c_uint = 8;
+const BFLOAT16: c_uint = 9;
+const L2_128B: c_uint = 2;
+const NO_INTERLEAVE: c_uint = 0;
+const FILL_BY_ZEROS: c_uint = 0;
 
 /// What is launched, and how.
 pub struct Code<'a> {
@@ -50,33 +103,35 @@ impl Matrix {
     }
 
     /// The driver's bytes of a tensor map of it.
-    fn encode(self, map: &TensorMap) -> Result<CUtensorMap, String> {
+    fn encode(self, map: &TensorMap) -> Result<EncodedMap, String> {
         let [rows, columns] = self.shape.map(u64::from);
         let (sizes, strides) = ([columns, rows], [2 * columns]);
         let (boxes, steps) = ([map.extents[1], map.extents[0]], [1, 1]);
+        // "CUtensorMapSwizzle".
         let swizzle = match map.swizzle {
-            MapSwizzle::None => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
-            MapSwizzle::B32 => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
-            MapSwizzle::B64 => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
-            MapSwizzle::B128 => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+            MapSwizzle::None => 0,
+            MapSwizzle::B32 => 1,
+            MapSwizzle::B64 => 2,
+            MapSwizzle::B128 => 3,
         };
-        let mut encoded = MaybeUninit::<CUtensorMap>::uninit();
+        let driver = driver()?;
+        let mut encoded = MaybeUninit::<EncodedMap>::uninit();
         // SAFETY: the first pointer is to the memory of a map, aligned as one. The lists have two entries, of strides one, and are
         // only read. The address is not accessed.
         let result = unsafe {
-            sys::cuTensorMapEncodeTiled(
+            (driver.cuTensorMapEncodeTiled)(
                 encoded.as_mut_ptr(),
-                CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                BFLOAT16,
                 2,
                 std::ptr::without_provenance_mut::<c_void>(self.address as usize),
                 sizes.as_ptr(),
                 strides.as_ptr(),
                 boxes.as_ptr(),
                 steps.as_ptr(),
-                CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                NO_INTERLEAVE,
                 swizzle,
-                CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+                L2_128B,
+                FILL_BY_ZEROS,
             )
         };
         check("cuTensorMapEncodeTiled", result)?;
@@ -89,7 +144,7 @@ impl Matrix {
 pub struct Parameters {
     /// Little-endian and zero-extended, so that a narrow parameter finds its bytes first.
     words: Box<[u64]>,
-    maps: Box<[CUtensorMap]>,
+    maps: Box<[EncodedMap]>,
 }
 
 impl Parameters {
@@ -121,8 +176,9 @@ impl Parameters {
 
 /// A loaded function with a fixed launch.
 pub struct Bare {
-    function: CUfunction,
-    stream: CUstream,
+    driver: &'static Driver,
+    function: *mut c_void,
+    stream: *mut c_void,
     grid: u32,
     threads: u32,
     shared: u32,
@@ -139,27 +195,28 @@ impl Bare {
     /// # Errors
     /// What the driver says, or if it is the CPU's stream.
     pub fn new(code: &Code<'_>, stream: &Stream, parameters: Parameters) -> Result<Bare, String> {
+        let driver = driver()?;
         let ordinal = stream.device().ordinal().ok_or("the CPU has no bare launch")?;
         let handle = stream.as_raw().ok_or("the CPU has no bare launch")?;
         let text = CString::new(&*code.text).map_err(|e| e.to_string())?;
         let entry = CString::new(code.entry).map_err(|e| e.to_string())?;
         let (mut device, mut context) = (0, std::ptr::null_mut());
         let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let shared = i32::try_from(code.shared).map_err(|e| e.to_string())?;
         // SAFETY: the results go to variables of their types, the texts end in NUL, and the primary context is retained for
         // the rest of the process, also by the stream's device.
         unsafe {
-            check("cuDeviceGet", sys::cuDeviceGet(&mut device, i32::try_from(ordinal).unwrap_or(i32::MAX)))?;
-            check("cuDevicePrimaryCtxRetain", sys::cuDevicePrimaryCtxRetain(&mut context, device))?;
-            check("cuCtxSetCurrent", sys::cuCtxSetCurrent(context))?;
-            check("cuModuleLoadData", sys::cuModuleLoadData(&mut module, text.as_ptr().cast()))?;
-            check("cuModuleGetFunction", sys::cuModuleGetFunction(&mut function, module, entry.as_ptr()))?;
-            check("cuFuncSetAttribute", sys::cuFuncSetAttribute(function, most, shared))?;
+            check("cuDeviceGet", (driver.cuDeviceGet)(&mut device, i32::try_from(ordinal).unwrap_or(i32::MAX)))?;
+            check("cuDevicePrimaryCtxRetain", (driver.cuDevicePrimaryCtxRetain)(&mut context, device))?;
+            check("cuCtxSetCurrent", (driver.cuCtxSetCurrent)(context))?;
+            check("cuModuleLoadData", (driver.cuModuleLoadData)(&mut module, text.as_ptr().cast()))?;
+            check("cuModuleGetFunction", (driver.cuModuleGetFunction)(&mut function, module, entry.as_ptr()))?;
+            check("cuFuncSetAttribute", (driver.cuFuncSetAttribute)(function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared))?;
         }
         Ok(Bare {
+            driver,
             function,
-            stream: handle.cast(),
+            stream: handle,
             grid: code.grid,
             threads: code.threads,
             shared: code.shared,
@@ -178,7 +235,7 @@ impl Bare {
         // SAFETY: function and stream are alive, the pointers are to the code's parameters, and the caller of `new` gave values
         // with which the code accesses nothing else than what the addresses are of.
         let result = unsafe {
-            sys::cuLaunchKernel(
+            (self.driver.cuLaunchKernel)(
                 self.function,
                 self.grid,
                 1,
@@ -200,23 +257,25 @@ impl Bare {
     /// # Errors
     /// What the driver says.
     pub fn resources(&self) -> Result<Resources, String> {
-        use sys::CUfunction_attribute as Attribute;
-        let get = |attribute: Attribute| {
+        let get = |attribute: c_uint| {
             let mut value = 0;
             // SAFETY: the result goes to a variable of its type, and the function is alive.
-            check("cuFuncGetAttribute", unsafe { sys::cuFuncGetAttribute(&mut value, attribute, self.function) })?;
+            check("cuFuncGetAttribute", unsafe {
+                (self.driver.cuFuncGetAttribute)(&mut value, attribute, self.function)
+            })?;
             u32::try_from(value).map_err(|e| e.to_string())
         };
         let (mut blocks, shared) = (0, self.shared as usize);
         let threads = i32::try_from(self.threads).map_err(|e| e.to_string())?;
         // SAFETY: as above.
-        let result =
-            unsafe { sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.function, threads, shared) };
+        let result = unsafe {
+            (self.driver.cuOccupancyMaxActiveBlocksPerMultiprocessor)(&mut blocks, self.function, threads, shared)
+        };
         check("cuOccupancyMaxActiveBlocksPerMultiprocessor", result)?;
         Ok(Resources {
-            registers: get(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
-            local_bytes: get(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            shared_bytes: get(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? + self.shared,
+            registers: get(NUM_REGS)?,
+            local_bytes: get(LOCAL_SIZE_BYTES)?,
+            shared_bytes: get(SHARED_SIZE_BYTES)? + self.shared,
             resident_blocks: u32::try_from(blocks).map_err(|e| e.to_string())?,
         })
     }
@@ -241,16 +300,19 @@ pub struct Resources {
 /// What the driver says, or if it is the CPU.
 pub fn shared_bytes(device: &Device) -> Result<u32, String> {
     let ordinal = device.ordinal().ok_or("the CPU has no multiprocessors")?;
-    let most = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR;
+    let driver = driver()?;
     let (mut handle, mut bytes) = (0, 0);
     // SAFETY: the results go to variables of their types; a device of ours exists, and so the driver is initialised.
     unsafe {
-        check("cuDeviceGet", sys::cuDeviceGet(&mut handle, i32::try_from(ordinal).unwrap_or(i32::MAX)))?;
-        check("cuDeviceGetAttribute", sys::cuDeviceGetAttribute(&mut bytes, most, handle))?;
+        check("cuDeviceGet", (driver.cuDeviceGet)(&mut handle, i32::try_from(ordinal).unwrap_or(i32::MAX)))?;
+        check(
+            "cuDeviceGetAttribute",
+            (driver.cuDeviceGetAttribute)(&mut bytes, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, handle),
+        )?;
     }
     u32::try_from(bytes).map_err(|e| e.to_string())
 }
 
-fn check(call: &str, result: CUresult) -> Result<(), String> {
-    if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("{call} failed: {result:?}")) }
+fn check(call: &str, code: c_int) -> Result<(), String> {
+    if code == 0 { Ok(()) } else { Err(format!("{call} failed with code {code}")) }
 }

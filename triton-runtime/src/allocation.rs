@@ -8,16 +8,13 @@ use crate::driver::memory::DeviceMemory;
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
+use crate::replays::WithoutReplays;
 use crate::stream::{Stream, StreamBackend};
 use crate::stream_order::{OrderedStream, StreamUses};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-
-/// Uses of captured buffers share it while they are ordered and enqueued; a replay of a graph has it alone. On the CPU device it also keeps
-/// copies of the host, which are not atomic, apart from kernels of a replay.
-static REPLAYS: RwLock<()> = RwLock::new(());
+use std::sync::Arc;
 
 /// Held until the uses that were ordered are enqueued.
-pub(crate) type Ordered = Option<RwLockReadGuard<'static, ()>>;
+pub(crate) type Ordered = Option<WithoutReplays<'static>>;
 
 /// What a buffer owns.
 #[derive(Debug)]
@@ -103,7 +100,7 @@ impl Allocation {
             return Allocation::record(stream, uses);
         }
         let captured = uses.clone().any(|(allocation, _)| allocation.uses.is_captured());
-        let ordered = captured.then(Allocation::without_replays);
+        let ordered = captured.then(|| stream.device().replays().exclude());
         for (allocation, writes) in uses {
             if writes { allocation.write(stream)? } else { allocation.read(stream)? }
         }
@@ -113,7 +110,7 @@ impl Allocation {
     /// Takes uses down for a graph.
     #[cold]
     fn record<'a>(stream: &Stream, uses: impl Iterator<Item = (&'a Arc<Allocation>, bool)>) -> Result<Ordered> {
-        let ordered = Allocation::without_replays();
+        let ordered = stream.device().replays().exclude();
         for (allocation, writes) in uses {
             allocation.uses.capture();
             if let Some(recorder) = stream.recorder() {
@@ -121,16 +118,6 @@ impl Allocation {
             }
         }
         Ok(Some(ordered))
-    }
-
-    #[cold]
-    fn without_replays() -> RwLockReadGuard<'static, ()> {
-        REPLAYS.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Held while a replay is ordered and enqueued, and while a capture ends.
-    pub(crate) fn replay() -> RwLockWriteGuard<'static, ()> {
-        REPLAYS.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Orders a read that is about to be enqueued on a stream of this device.

@@ -4,6 +4,7 @@
 //! that a kernel has failed, the slots are searched: one that is filled names the assertion by the number of its text
 //! in the kernel's IR, which has the source location.
 
+use crate::driver;
 use crate::driver::assertions::AssertionSlot;
 use crate::driver::context::Context;
 use crate::error::{Error, Result};
@@ -28,6 +29,7 @@ static SLOTS: Mutex<Vec<LoadedSlot>> = Mutex::new(Vec::new());
 /// # Errors
 /// What the driver says.
 pub(crate) fn address(context: &Context, ir: Ir) -> Result<u64> {
+    driver::on_fault(failed);
     // A driver that fails asks for `failed`, so it is called before the lock is taken.
     let slot = AssertionSlot::new(context)?;
     let address = slot.address();
@@ -36,7 +38,7 @@ pub(crate) fn address(context: &Context, ir: Ir) -> Result<u64> {
 }
 
 /// The assertion that has failed, if one has.
-pub(crate) fn failed() -> Option<Error> {
+fn failed() -> Option<Error> {
     let loaded = lock(&SLOTS);
     let (found, (text, program)) = loaded.iter().find_map(|l| Some((l, l.slot.read()?)))?;
     let func = (found.ir)()?;

@@ -2,12 +2,13 @@
 
 use crate::driver::context::Context;
 use crate::error::{Error, Result};
+use crate::replays::Replays;
 use crate::sim::SimOptions;
 use std::ffi::c_void;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use triton_core::metadata::{ComputeCapability, Target};
 
 /// A device: the CPU, one GPU or, with the feature `sim`, a simulator of one. Cloning is cheap.
@@ -32,12 +33,6 @@ pub(crate) enum Backend {
     Cuda(&'static Context),
     /// Uninhabited if the feature `sim` is off.
     Sim(SimOptions),
-}
-
-impl From<SimOptions> for Backend {
-    fn from(options: SimOptions) -> Backend {
-        Backend::Sim(options)
-    }
 }
 
 impl Device {
@@ -149,6 +144,17 @@ impl Device {
         self.context().map(Context::pointer)
     }
 
+    /// What keeps replays of its graphs apart from uses of its buffers.
+    pub(crate) fn replays(&self) -> &'static Replays {
+        static CPU: LazyLock<Replays> = LazyLock::new(Replays::default);
+        static SIM: LazyLock<Replays> = LazyLock::new(Replays::default);
+        match self.backend {
+            Backend::Cpu => &CPU,
+            Backend::Cuda(context) => &context.replays,
+            Backend::Sim(_) => &SIM,
+        }
+    }
+
     pub(crate) fn backend(&self) -> Backend {
         self.backend
     }
@@ -158,6 +164,20 @@ impl Device {
             Backend::Cpu | Backend::Sim(_) => None,
             Backend::Cuda(context) => Some(context),
         }
+    }
+}
+
+#[cfg(feature = "sim")]
+impl Device {
+    /// A simulator of the GPU: it runs the PTX that ships on the CPU, and reports what a GPU does not detect, such as
+    /// races and uninitialized memory. It is slow.
+    pub fn sim() -> Device {
+        Device::sim_with(SimOptions::new())
+    }
+
+    /// The simulator with other options than the defaults.
+    pub fn sim_with(options: SimOptions) -> Device {
+        Device::at(Backend::Sim(options))
     }
 }
 
@@ -219,7 +239,7 @@ impl FromStr for Device {
             "best" => Ok(Device::best()),
             "cpu" => Ok(Device::cpu()),
             "cuda" => Device::cuda(0),
-            "sim" => SimOptions::device(),
+            "sim" => SimOptions::named().map(|options| Device::at(Backend::Sim(options))).ok_or_else(unknown),
             _ => {
                 let index = name.strip_prefix("cuda:").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
                 Device::cuda(index.and_then(|digits| digits.parse().ok()).ok_or_else(unknown)?)

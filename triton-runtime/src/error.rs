@@ -476,7 +476,7 @@ pub enum Error {
     /// instruction.
     #[cfg(feature = "sim")]
     #[error("{0}")]
-    Simulation(crate::sim::Findings),
+    Simulation(crate::findings::Findings),
 
     /// The simulator does not support the code of a kernel. This is a bug in the simulator or in the kernel compiler.
     #[cfg(feature = "sim")]

@@ -1,6 +1,5 @@
 //! Graphs: work that was captured once and is launched many times.
 
-use crate::allocation::Allocation;
 use crate::capture::{Recording, Step, Use};
 use crate::device::Device;
 use crate::driver::graph::{Capturing, RawGraph};
@@ -79,7 +78,7 @@ struct Open<'a> {
 impl Open<'_> {
     fn end(mut self) -> Result<(Work, Vec<Use<Stream>>)> {
         // What another thread has taken down is also enqueued then, and nothing follows.
-        let _alone = Allocation::replay();
+        let _alone = self.stream.device().replays().enter();
         let Recording { uses, steps } = self.stream.recorder().ok_or(Error::CaptureEnded)?.end()?;
         let work = match self.capturing.take() {
             Some(capturing) => Work::Cuda(capturing.end()?),
@@ -92,7 +91,7 @@ impl Open<'_> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         if let Some(Ok(forgotten)) = self.stream.recorder().map(|recorder| {
-            let _alone = Allocation::replay();
+            let _alone = self.stream.device().replays().enter();
             let recording = recorder.end();
             self.capturing = None;
             recording
@@ -118,7 +117,7 @@ impl Graph {
             });
         }
         stream.refuse_capture("the launch of a graph")?;
-        let _replay = Allocation::replay();
+        let _replay = self.device.replays().enter();
         for (memory, writes) in &self.uses {
             memory.order(stream, *writes)?;
         }

@@ -85,7 +85,7 @@ impl Kernel {
             }
             Backend::Sim(options) => {
                 let images = self.selectable(config, options.capability(), None)?;
-                images.into_iter().try_for_each(|(_, image)| options.load(self, image))?;
+                images.into_iter().try_for_each(|(_, image)| options.load(&self.metadata, image))?;
                 Ok(Vec::new())
             }
         }

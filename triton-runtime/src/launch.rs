@@ -317,8 +317,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     pub(crate) fn has_image(&self, stream: &Stream, grid: Grid) -> Result<bool> {
         let Some((capability, driver, multiprocessors)) = stream.gpu() else { return Ok(true) };
         let (specialization, dims) = (self.check_args()?, self.dims(grid)?);
-        let takes = |image: &Image| image.takes(dims, multiprocessors) && tensor_map::can_take(image, &self.args);
+        let takes = |image: &Image| image.takes(dims, multiprocessors) && self.has_maps(image);
         Ok(self.kernel.find(self.config, capability, driver, specialization, takes)?.is_some())
+    }
+
+    /// Whether the tensor maps of an image can describe the views.
+    #[inline]
+    fn has_maps(&self, image: &Image) -> bool {
+        image.tensor_maps.is_empty()
+            || tensor_map::can_take(image, &self.args.each_ref().map(|arg| (arg.ty, arg.words())))
     }
 
     /// The code that it would run over a grid, which can be loaded ahead by any thread; `None` if the stream is not of a GPU.
@@ -343,7 +350,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         specialization: Specialization,
         dims: [u32; 3],
     ) -> Result<(usize, &'static Image)> {
-        let takes = |image: &Image| image.takes(dims, multiprocessors) && tensor_map::can_take(image, &self.args);
+        let takes = |image: &Image| image.takes(dims, multiprocessors) && self.has_maps(image);
         self.kernel.select(self.config, capability, driver, specialization, takes)
     }
 
@@ -398,7 +405,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let programs = image.programs.words(dims);
         let Some(recorder) = stream.recorder() else {
             return queue.run(
-                self.kernel,
+                self.metadata(),
                 self.config,
                 image,
                 blocks,
@@ -406,7 +413,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 programs,
             );
         };
-        let (kernel, config) = (self.kernel, self.config);
+        let (kernel, config) = (self.metadata(), self.config);
         let values = self.args.each_ref().map(|arg| arg.words().to_vec());
         let run = move |stream: &Stream| match stream.backend() {
             StreamBackend::Sim(queue) => {

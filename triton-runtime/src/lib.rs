@@ -39,10 +39,14 @@ mod driver;
 mod element;
 mod error;
 mod event;
+#[cfg(feature = "sim")]
+mod findings;
 mod foreign;
 mod graph;
 mod grid;
 mod inflate;
+#[cfg(feature = "cudarc")]
+pub mod interop;
 mod kernel;
 pub mod launch;
 mod layout;
@@ -54,6 +58,7 @@ mod pinned;
 pub mod pool;
 mod raw_parts;
 mod region;
+mod replays;
 mod scratch;
 pub mod selection;
 #[cfg(feature = "sim")]
@@ -65,8 +70,8 @@ mod stream;
 mod stream_order;
 mod sync {
     //! What `models` replaces by loom's.
-    pub(crate) use std::sync::Mutex;
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 }
 mod tensor;
 mod tensor_map;

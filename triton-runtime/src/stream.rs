@@ -84,6 +84,28 @@ impl Stream {
         Stream(Arc::new(Inner { device, scratch: Mutex::default(), recorder: None, backend }))
     }
 
+    /// A stream that another library made: `handle` is its `CUstream`, as [`Stream::as_raw`] gives it (null is the legacy
+    /// default stream). It is not destroyed with the last clone.
+    ///
+    /// On a device without handles (the CPU, the simulator) the handle is ignored.
+    ///
+    /// # Safety
+    /// The handle is a stream of the device's primary context, and it stays valid as long as this stream, its clones and
+    /// every buffer, event or page-locked memory last used on it.
+    #[allow(
+        unsafe_code,
+        unsafe_op_in_unsafe_fn,
+        reason = "the caller vouches for the handle, as the driver's wrapper asks"
+    )]
+    pub unsafe fn from_raw(device: &Device, handle: *mut c_void) -> Stream {
+        let backend = match device.backend() {
+            Backend::Cpu => StreamBackend::Cpu,
+            Backend::Sim(options) => StreamBackend::Sim(SimStream::new(options)),
+            Backend::Cuda(context) => StreamBackend::Cuda(RawStream::foreign(context, handle)),
+        };
+        Stream::with(device.clone(), backend)
+    }
+
     /// A new stream of the same device that is captured. The caller ends that.
     pub(crate) fn captured(&self) -> Result<Stream> {
         let (device, backend) = (self.device().clone(), StreamBackend::new(self.device())?);
@@ -221,6 +243,18 @@ impl Stream {
             (_, EventBackend::Host(_)) => Ok(()),
             (Some(stream), EventBackend::Cuda { raw, .. }) => stream.wait(raw),
             (None, EventBackend::Cuda { raw, .. }) => raw.synchronize(),
+        }
+    }
+}
+
+#[cfg(feature = "sim")]
+impl Stream {
+    /// What the last launch on this stream is counted by; `None` before the first, and on other devices than
+    /// [`Device::sim`].
+    pub fn statistics(&self) -> Option<crate::sim::Statistics> {
+        match self.backend() {
+            StreamBackend::Sim(queue) => queue.statistics(),
+            StreamBackend::Cpu | StreamBackend::Cuda(_) => None,
         }
     }
 }

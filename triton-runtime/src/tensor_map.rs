@@ -1,6 +1,5 @@
 //! Tensor maps of the views of a launch: which views one can describe, and the description from which a device encodes it.
 
-use crate::args::LaunchArg;
 use triton_core::metadata::{Image, MAX_RANK, MapElements, MapSwizzle, ParamType, TensorMap};
 use triton_core::types::DType;
 
@@ -89,20 +88,23 @@ fn pitch(ty: ParamType, words: &[u64]) -> Option<u64> {
     (outer.len() == pitches.len()).then_some(pitch)
 }
 
+/// The type and the words of an argument.
+type Value<'a> = (ParamType, &'a [u64]);
+
 /// Whether a launch with these arguments can take an image, as far as its tensor maps go.
 #[inline]
-pub(crate) fn can_take(image: &Image, args: &[LaunchArg<'_>]) -> bool {
+pub(crate) fn can_take(image: &Image, args: &[Value<'_>]) -> bool {
     let maps = &image.tensor_maps;
-    maps.is_empty() || describe_all(maps, args) && image.takes_pitches(pitches(maps, args).flatten())
+    describe_all(maps, args) && image.takes_pitches(pitches(maps, args).flatten())
 }
 
 /// Bytes from a row to the next one of the view of each map, if the map can describe it.
-fn pitches<'m>(maps: &'m [TensorMap], args: &'m [LaunchArg<'_>]) -> impl Iterator<Item = Option<u64>> {
-    maps.iter().map(|map| args.get(map.param as usize).and_then(|arg| pitch(arg.ty, arg.words())))
+fn pitches<'m>(maps: &'m [TensorMap], args: &'m [Value<'_>]) -> impl Iterator<Item = Option<u64>> {
+    maps.iter().map(|map| args.get(map.param as usize).and_then(|&(ty, words)| pitch(ty, words)))
 }
 
 /// Whether each map has a view that it can describe.
-fn describe_all(maps: &[TensorMap], args: &[LaunchArg<'_>]) -> bool {
+fn describe_all(maps: &[TensorMap], args: &[Value<'_>]) -> bool {
     maps.len() <= MAX_MAPS && pitches(maps, args).all(|pitch| pitch.is_some())
 }
 
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn each_map_has_its_view() {
-        let args = [LaunchArg::scalar(1i32)];
+        let args = [(ParamType::Scalar(DType::I32), &[1][..])];
         let map = |param| TensorMap::new(param, [1; MAX_RANK], MapSwizzle::None, MapElements::Bits);
         assert!(describe_all(&[], &args));
         assert!(!describe_all(&[map(0)], &args), "a scalar");

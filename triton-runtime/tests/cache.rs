@@ -5,6 +5,7 @@ mod support;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 use support::Folder;
 use triton_runtime::cache::{Cache, Entry, Key};
 
@@ -113,6 +114,87 @@ fn writers_do_not_disturb_each_other() {
             });
         }
     });
+}
+
+/// Sets when an entry was last used: some seconds after the epoch.
+fn set_used(cache: &Cache, key: &Key<'_>, seconds: u64) {
+    let file = std::fs::File::open(cache.file(key)).expect("the entry");
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).expect("it is ours");
+}
+
+#[test]
+fn what_was_not_used_for_longest_is_evicted() {
+    let folder = Folder::new();
+    let keys = ["a", "b", "c", "d", "e"].map(|ptx| Key { ptx, ..KEY });
+    let cache = Cache::at(&folder.0);
+    cache.write(&keys[0], &entry()).expect("writable");
+    let size = std::fs::metadata(cache.file(&keys[0])).expect("the entry").len();
+    // Three entries and a half.
+    let cache = cache.with_limit(3 * size + size / 2);
+    // What is not of the cache is not counted, and stays.
+    let others = ["mine.cubin", "notes"].map(|name| folder.0.join(name));
+    for other in &others {
+        std::fs::write(other, vec![0; 8 * size as usize]).expect("writable");
+    }
+    for (key, seconds) in keys[1..3].iter().zip([20, 30]) {
+        cache.write(key, &entry()).expect("writable");
+        set_used(&cache, key, seconds);
+    }
+    set_used(&cache, &keys[0], 10);
+    assert_eq!(cache.read(&keys[0]), Some(entry()), "three of them fit");
+    // The first one was just used, so that the second one goes.
+    cache.write(&keys[3], &entry()).expect("writable");
+    let is_there = |key: &Key<'_>| cache.file(key).exists();
+    assert_eq!(keys.each_ref().map(is_there), [true, false, true, true, false]);
+    // What a killed process has left counts, and goes likewise.
+    let left = folder.0.join(".1-0123456789abcdef.tmp");
+    std::fs::write(&left, vec![0; size as usize]).expect("writable");
+    std::fs::File::open(&left).expect("ours").set_modified(SystemTime::UNIX_EPOCH).expect("ours");
+    cache.write(&keys[3], &entry()).expect("writable");
+    assert!(!left.exists() && is_there(&keys[2]), "one is enough");
+    // What was just written stays, whatever the limit is.
+    let cache = cache.clone().with_limit(0);
+    cache.write(&keys[4], &entry()).expect("writable");
+    assert_eq!(keys.each_ref().map(is_there), [false, false, false, false, true]);
+    assert_eq!(cache.read(&keys[4]), Some(entry()));
+    assert!(others.iter().all(|other| other.exists()));
+}
+
+#[test]
+fn evicting_loses_nothing_but_entries() {
+    let folder = Folder::new();
+    // Less than two entries: each writer evicts what the others have just written.
+    let cache = Cache::at(&folder.0).with_limit(2000);
+    std::thread::scope(|scope| {
+        for ptx in ["a", "b", "c", "d"] {
+            let (cache, key) = (&cache, Key { ptx, ..KEY });
+            scope.spawn(move || {
+                for _ in 0..50 {
+                    // A writer may lose the file that it writes.
+                    let _ = cache.write(&key, &entry());
+                    assert!(cache.read(&key).is_none_or(|found| found == entry()));
+                }
+            });
+        }
+    });
+    cache.write(&KEY, &entry()).expect("writable");
+    assert_eq!(cache.read(&KEY), Some(entry()));
+    assert_eq!(std::fs::read_dir(&folder.0).expect("readable").count(), 1);
+}
+
+#[test]
+fn limits() {
+    let check = |mib: &str, expected: u64| {
+        let vars = [("TRITON_DSL_CACHE_MIB", mib), ("HOME", "/h")];
+        let get = |name: &str| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
+        assert_eq!(Cache::from_vars(get).map(|cache| cache.limit()), Some(expected), "{mib}");
+    };
+    check("3", 3 << 20);
+    check(" 0 ", 0);
+    check("99999999999999999", u64::MAX);
+    for other in ["", "-1", "1.5", "many"] {
+        check(other, Cache::DEFAULT_LIMIT);
+    }
 }
 
 #[test]

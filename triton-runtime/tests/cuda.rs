@@ -6,6 +6,8 @@
 
 mod support;
 
+use libloading::{Library, Symbol};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::time::{Duration, Instant};
 use support::{Folder, fill_params, image, kernel, launch_of, param, succeeded, tensor_maps};
 use triton_core::metadata::{Image, ParamType, Specialization, Target};
@@ -438,9 +440,24 @@ fn cache(warm: bool) -> Result<()> {
     Ok(())
 }
 
+type LoadData = unsafe extern "C" fn(*mut *mut c_void, *const c_void) -> c_int;
+type GetFunction = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> c_int;
+type LaunchKernel = unsafe extern "C" fn(
+    *mut c_void,
+    c_uint,
+    c_uint,
+    c_uint,
+    c_uint,
+    c_uint,
+    c_uint,
+    c_uint,
+    *mut c_void,
+    *mut *mut c_void,
+    *mut *mut c_void,
+) -> c_int;
+
 /// A warm launch against the driver's own call. Rounds alternate; the medians count.
 fn overhead() -> Result<()> {
-    use cudarc::driver::sys;
     const BATCH: usize = 200;
     let (_, stream) = gpu()?;
     let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n\
@@ -459,23 +476,30 @@ fn overhead() -> Result<()> {
     let (x, y, mut out) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);
 
     let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the runtime has loaded this library, and these are the functions' types.
+    let library =
+        unsafe { Library::new(if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" }) }.expect("the driver");
+    // SAFETY: as above.
+    let (load, find, launch) = unsafe {
+        let load: Symbol<'_, LoadData> = library.get("cuModuleLoadData").expect("a function");
+        let find: Symbol<'_, GetFunction> = library.get("cuModuleGetFunction").expect("a function");
+        let launch: Symbol<'_, LaunchKernel> = library.get("cuLaunchKernel").expect("a function");
+        (load, find, *launch)
+    };
     // SAFETY: the text ends in NUL, and our context is current on this thread.
     unsafe {
-        let loaded = sys::cuModuleLoadData(&mut module, ptx.as_ptr().cast());
-        assert_eq!(loaded, sys::CUresult::CUDA_SUCCESS);
-        let found = sys::cuModuleGetFunction(&mut function, module, c"nothing".as_ptr());
-        assert_eq!(found, sys::CUresult::CUDA_SUCCESS);
+        assert_eq!(load(&mut module, ptx.as_ptr().cast()), 0);
+        assert_eq!(find(&mut function, module, c"nothing".as_ptr()), 0);
     }
-    let raw_stream = stream.as_raw().expect("a handle").cast();
+    let raw_stream = stream.as_raw().expect("a handle");
     let (mut a, mut b, mut c, mut n) = (x.address(), y.address(), out.address(), 64i32);
     let mut raw = || {
-        let mut values: [*mut std::ffi::c_void; 4] =
+        let mut values: [*mut c_void; 4] =
             [(&raw mut a).cast(), (&raw mut b).cast(), (&raw mut c).cast(), (&raw mut n).cast()];
         // SAFETY: the kernel has these parameters and touches nothing.
-        let done = unsafe {
-            sys::cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, raw_stream, values.as_mut_ptr(), std::ptr::null_mut())
-        };
-        assert_eq!(done, sys::CUresult::CUDA_SUCCESS);
+        let done =
+            unsafe { launch(function, 1, 1, 1, 128, 1, 1, 0, raw_stream, values.as_mut_ptr(), std::ptr::null_mut()) };
+        assert_eq!(done, 0);
     };
     let mut ours = || {
         let args = [x.as_ptr_arg(), y.as_ptr_arg(), out.as_ptr_mut_arg(), LaunchArg::scalar(64i32)];

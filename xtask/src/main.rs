@@ -11,6 +11,7 @@
 //! | `reproduce` | builds a crate with kernels in two folders and compares the PTX |
 //! | `same REVISION` | compares the code of every kernel in tests, examples, benchmarks and conformance with that revision's |
 //! | `seeds [--seeds N] [--first SEED]` | runs conformance and the library's samples from other seeds than that of `cargo test` |
+//! | `candle` | checks that a crate with candle's CUDA and us resolves and compiles, beside a stand-in for its kernels, in minutes |
 //! | `ide` | asks rust-analyzer about a sample kernel: hover, completion, go to definition, diagnostics |
 
 mod assembler;
@@ -44,9 +45,10 @@ fn main() -> ExitCode {
         ["reproduce"] => reproduce::reproduce(),
         ["same", revision] => same::same(revision),
         ["seeds", ref options @ ..] => seeds::seeds(options),
+        ["candle"] => candle(),
         ["ide"] => ide::ide(),
         _ => {
-            Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, seeds, ide"
+            Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, seeds, candle, ide"
                 .into())
         }
     };
@@ -64,6 +66,15 @@ fn ci() -> Outcome {
     let run = root().join(".ci/run");
     let status = std::process::Command::new(&run).status().map_err(|e| format!("{}: {e}", run.display()))?;
     if status.success() { Ok(()) } else { Err(format!("{} failed: {status}", run.display())) }
+}
+
+/// Checks the crate beside candle. Cargo reads the version of CUDA from the crate's own configuration.
+fn candle() -> Outcome {
+    let (root, mut cargo) = (root(), std::process::Command::new(env!("CARGO")));
+    cargo.args(["check", "--locked", "--target-dir"]).arg(root.join("target/candle"));
+    output(cargo.current_dir(root.join("tests/crates/candle")))?;
+    println!("candle: the crate compiles");
+    Ok(())
 }
 
 /// Runs the compiler's text tests. `cargo test -p triton-tests --test corpus` does the same, but builds the façade first.

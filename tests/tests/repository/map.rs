@@ -124,10 +124,6 @@ fn reached<'a>(from: &'a Module, arrows: &'a BTreeMap<(Module, Module), String>)
     seen
 }
 
-/// Folders of the runtime that files beside them may name, and that name these in turn: a device is made of what a backend has, and
-/// the backend is given the runtime's own devices and streams. All `unsafe` code is in `driver`, so that it makes some of these itself.
-const BACKENDS: &[&str] = &["driver", "sim"];
-
 /// Files of a folder, and folders beside them, name each other in one direction: what two of them share is in a third one, or in
 /// the folder's `mod.rs`. Methods are apart: one type may have them in several files.
 #[test]
@@ -148,11 +144,7 @@ fn files_of_a_folder_form_no_circle() {
     ] {
         let references = sources(folder).references();
         let arrows = references.iter().filter_map(|reference| Some((siblings(reference)?, reference.location.clone())));
-        let mut arrows: BTreeMap<(Module, Module), String> = arrows.collect();
-        if folder == "triton-runtime/src" {
-            let backend = |module: &Module| BACKENDS.iter().any(|backend| module == &[backend.to_string()]);
-            arrows.retain(|(from, to), _| !backend(from) && !backend(to));
-        }
+        let arrows: BTreeMap<(Module, Module), String> = arrows.collect();
         for ((from, to), location) in &arrows {
             if reached(to, &arrows).contains(from) {
                 let (from, to) = (from.join("::"), to.join("::"));

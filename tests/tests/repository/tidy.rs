@@ -98,13 +98,13 @@ fn the_compiler_and_the_simulator_are_pure() {
     report(failures);
 }
 
-/// The simulator is behind a feature: of the libraries, one folder names it.
+/// The simulator is behind a feature: of the libraries, one folder names it, and what an error has of it.
 #[test]
 fn the_simulator_is_named_in_one_folder() {
     let mut failures = Vec::new();
     for (path, text) in sources() {
         let library = LIBRARIES.iter().any(|l| path.starts_with(l) && !["triton-sim/src/", "tests/src/"].contains(l));
-        if !library || path.starts_with("triton-runtime/src/sim/") {
+        if !library || path.starts_with("triton-runtime/src/sim/") || path == "triton-runtime/src/findings.rs" {
             continue;
         }
         for line in text.lines().filter(|l| !l.trim_start().starts_with("//") && l.contains("triton_sim")) {

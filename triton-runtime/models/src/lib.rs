@@ -7,6 +7,8 @@
 
 #[path = "../../src/cpu/registry.rs"]
 mod registry;
+#[path = "../../src/replays.rs"]
+mod replays;
 #[path = "../../src/cpu/share.rs"]
 mod share;
 #[path = "../../src/stream_order.rs"]
@@ -16,8 +18,8 @@ mod streams;
 
 mod sync {
     //! In place of the runtime's `sync`.
-    pub(crate) use loom::sync::Mutex;
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use loom::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 }
 
 use loom::sync::Arc;

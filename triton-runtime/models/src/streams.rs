@@ -1,5 +1,6 @@
 //! Uses of one buffer on several streams: vector clocks say what the device would have ordered.
 
+use crate::replays::Replays;
 use crate::stream_order::{OrderedStream, StreamUses};
 use crate::sync::Mutex;
 use loom::sync::Arc;
@@ -116,13 +117,13 @@ fn replays(user: usize, writes: bool) {
         let clocks = Arc::new(Mutex::new([[0; STREAMS]; STREAMS]));
         let stream = |id: usize| Stream { id, clocks: clocks.clone() };
         let buffer = Arc::new(StreamUses::new(stream(0)));
-        let lock = Arc::new(loom::sync::RwLock::new(()));
+        let replays = Arc::new(Replays::default());
         // Under the borrow of the capture.
         buffer.capture();
         let replay = |id: usize| {
-            let (stream, buffer, lock) = (stream(id), buffer.clone(), lock.clone());
+            let (stream, buffer, replays) = (stream(id), buffer.clone(), replays.clone());
             move || {
-                let _alone = lock.write().unwrap();
+                let _alone = replays.enter();
                 buffer.write(&stream).unwrap();
                 stream.enqueue()
             }
@@ -130,8 +131,12 @@ fn replays(user: usize, writes: bool) {
         let other = loom::thread::spawn(replay(3));
         let used = {
             let stream = stream(user);
-            let _shared = buffer.is_captured().then(|| lock.read().unwrap());
-            if writes { buffer.write(&stream).unwrap() } else { buffer.read(&stream).unwrap() }
+            let _shared = buffer.is_captured().then(|| replays.exclude());
+            if writes {
+                buffer.write(&stream).unwrap()
+            } else {
+                buffer.read(&stream).unwrap()
+            }
             stream.enqueue()
         };
         let works = [used, replay(2)(), other.join().unwrap()];
@@ -155,4 +160,17 @@ fn replays_exclude_uses_of_captured_buffers() {
         replays(user, false);
         replays(user, true);
     }
+}
+
+/// A replay on one device that is not done before a use on another is: where both had one lock, loom would report a deadlock.
+#[test]
+fn devices_do_not_wait_for_each_others_replays() {
+    loom::model(|| {
+        let [first, second] = [(); 2].map(|()| Arc::new(Replays::default()));
+        let _replay = first.enter();
+        let other = second.clone();
+        let used = loom::thread::spawn(move || drop(other.exclude()));
+        drop(second.enter());
+        used.join().unwrap();
+    });
 }

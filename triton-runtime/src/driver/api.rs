@@ -1,33 +1,37 @@
-//! The driver's functions, looked up by name.
-//!
-//! Types come from `cudarc`; calls do not go through its wrappers, because those panic where a symbol is missing and
-//! return an enumeration that a newer driver's codes would not fit.
+//! The driver's library, and its functions, looked up by name.
 
-use crate::error::Error;
-use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
+use super::types::{
+    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
     CUgraphExec, CUjit_option, CUjitInputType, CUlaunchConfig, CUlinkState, CUmemPool_attribute, CUmemPoolProps,
-    CUmemoryPool, CUmodule, CUstream, CUstreamCaptureMode, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill,
-    CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
+    CUmemoryPool, CUmodule, CUpointer_attribute, CUstream, CUstreamCaptureMode, CUtensorMap, CUtensorMapDataType,
+    CUtensorMapFloatOOBfill, CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
+use crate::error::Error;
+use libloading::Library;
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
-/// Whether the library is there at all.
-pub(super) fn present() -> bool {
-    // SAFETY: it loads the driver's library, whose initialisers are sound to run, and closes it again.
-    unsafe { sys::is_culib_present() }
+/// Where the driver is: the installed library's name, then that of a link to it.
+const NAMES: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "libcuda.so"] };
+
+/// The library; it stays loaded.
+///
+/// # Errors
+/// [`Error::NoDriver`] if no library of these names can be loaded.
+pub(super) fn library() -> Result<&'static Library, Error> {
+    // SAFETY: the initialisers of the driver's library are sound to run.
+    let found = NAMES.iter().find_map(|name| unsafe { Library::new(*name) }.ok());
+    let missing = || Error::NoDriver { reason: format!("{} was not found", NAMES[0]) };
+    // It is asked for once: `super::get` keeps what comes of it.
+    found.map(|library| &*Box::leak(Box::new(library))).ok_or_else(missing)
 }
 
 /// One function of the library.
 ///
 /// # Safety
-/// `F` is a function pointer of the symbol's type, and [`present`] was true.
-pub(super) unsafe fn symbol<F: Copy>(name: &'static str) -> Result<F, Error> {
-    // SAFETY: `present` was true, so that this finds the library and does not panic.
-    let library = unsafe { sys::culib() };
-    // SAFETY: the caller vouches for the type.
-    let found = unsafe { library.get::<F>(name.as_bytes()) };
-    match found {
+/// `F` is a function pointer of the symbol's type.
+pub(super) unsafe fn symbol<F: Copy>(library: &'static Library, name: &'static str) -> Result<F, Error> {
+    // SAFETY: the caller vouches for the type, and the library is never unloaded.
+    match unsafe { library.get::<F>(name) } {
         Ok(symbol) => Ok(*symbol),
         Err(_) => Err(Error::NoDriver { reason: format!("the library that was found has no function {name}") }),
     }
@@ -42,9 +46,9 @@ macro_rules! api {
 
         impl Api {
             /// Looks every function up.
-            pub(super) fn load() -> Result<Api, Error> {
-                // SAFETY: the types are those of the driver's header, and the caller found the library.
-                Ok(Api { $($name: unsafe { symbol(stringify!($name)) }?,)* })
+            pub(super) fn load(library: &'static Library) -> Result<Api, Error> {
+                // SAFETY: the types are those of the driver's header.
+                Ok(Api { $($name: unsafe { symbol(library, stringify!($name)) }?,)* })
             }
         }
     };
@@ -61,7 +65,7 @@ api! {
     cuCtxGetCurrent(*mut CUcontext);
     cuCtxSetCurrent(CUcontext);
     cuCtxSynchronize();
-    cuPointerGetAttribute(*mut c_void, c_uint, CUdeviceptr);
+    cuPointerGetAttribute(*mut c_void, CUpointer_attribute, CUdeviceptr);
     cuMemGetInfo_v2(*mut usize, *mut usize);
     cuMemAlloc_v2(*mut CUdeviceptr, usize);
     cuMemFree_v2(CUdeviceptr);

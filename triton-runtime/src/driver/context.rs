@@ -1,20 +1,18 @@
 //! A device's primary context: retained once a process and kept, so that handles never dangle.
 
+use super::types::{
+    CUctx_st, CUdevice, CUdevice_attribute as Attribute, CUevent_st, CUmemAllocationHandleType, CUmemAllocationType,
+    CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolHandle_st, CUmemPoolProps, CUpointer_attribute,
+};
 use super::{Driver, Handle, cu};
 use crate::error::Error;
 use crate::lock;
-use cudarc::driver::sys::{
-    CUctx_st, CUdevice, CUdevice_attribute as Attribute, CUevent_st, CUmemAllocationHandleType, CUmemAllocationType,
-    CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolHandle_st, CUmemPoolProps,
-};
+use crate::replays::Replays;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
 use std::sync::Mutex;
 use triton_core::metadata::ComputeCapability;
-
-/// CUDA Driver API, `CUpointer_attribute`: the ordinal of the device that memory was allocated on or registered with, an `int`.
-const CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: c_uint = 9;
 
 /// A CUDA device that is in use.
 pub(crate) struct Context {
@@ -30,6 +28,7 @@ pub(crate) struct Context {
     pub(crate) total_memory: u64,
     /// The most shared memory of a block, in bytes.
     pub(crate) shared_limit: u32,
+    pub(crate) replays: Replays,
     context: Handle<CUctx_st>,
     /// Our own pool, where the device has pools: its memory is kept for the next allocation.
     pub(super) pool: Option<Handle<CUmemPoolHandle_st>>,
@@ -113,6 +112,7 @@ impl Context {
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             total_memory: total as u64,
             shared_limit: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            replays: Replays::default(),
             context: Handle(raw),
             pool: None,
             events: Mutex::new(Vec::new()),
@@ -165,7 +165,7 @@ impl Context {
     pub(crate) fn check_address(&self, address: u64) -> Result<(), String> {
         self.enter().map_err(|error| error.to_string())?;
         let mut owner: c_int = 0;
-        let attribute = CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+        let attribute = CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
         // SAFETY: the attribute is an integer, and the pointer is to one.
         let found = unsafe { cu!(self.driver, cuPointerGetAttribute((&raw mut owner).cast(), attribute, address)) };
         match found {

@@ -2,9 +2,9 @@
 
 use super::context::Context;
 use super::stream::RawStream;
+use super::types::{CUgraphExec_st, CUstreamCaptureMode};
 use super::{Handle, cu};
 use crate::error::Error;
-use cudarc::driver::sys::{CUgraphExec_st, CUstreamCaptureMode};
 
 /// A stream that is captured. Dropping ends that, and forgets what was captured.
 pub(crate) struct Capturing<'a> {

@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::cu;
+use super::types::{CUjit_option as Opt, CUjitInputType};
 use crate::error::Error;
-use cudarc::driver::sys::{CUjit_option as Opt, CUjitInputType};
 use std::ffi::c_void;
 
 /// Bytes kept of each log.

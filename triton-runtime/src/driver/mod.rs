@@ -10,7 +10,8 @@
 mod api;
 pub(crate) mod assertions;
 pub(crate) mod context;
-pub(crate) mod foreign;
+#[cfg(feature = "cudarc")]
+pub(crate) mod cudarc;
 pub(crate) mod graph;
 pub(crate) mod host;
 pub(crate) mod jit;
@@ -22,6 +23,7 @@ pub(crate) mod pinned;
 pub(crate) mod prepared;
 pub(crate) mod stream;
 pub(crate) mod tensor_map;
+mod types;
 
 use crate::error::Error;
 use api::Api;
@@ -34,6 +36,14 @@ const OLDEST: u32 = 12000;
 const NO_DEVICE: c_int = 100;
 const OUT_OF_MEMORY: c_int = 2;
 const NOT_READY: c_int = 600;
+
+/// Says why a kernel has failed, if that is known.
+static ON_FAULT: OnceLock<fn() -> Option<Error>> = OnceLock::new();
+
+/// Sets what is asked when the driver reports that a kernel has failed: the same function each time.
+pub(crate) fn on_fault(why: fn() -> Option<Error>) {
+    ON_FAULT.get_or_init(|| why);
+}
 
 /// A loaded and initialised driver.
 pub(crate) struct Driver {
@@ -54,12 +64,9 @@ pub(crate) fn get() -> Result<&'static Driver, Error> {
 }
 
 fn open() -> Result<Driver, Error> {
-    if !api::present() {
-        let reason = if cfg!(windows) { "nvcuda.dll was not found" } else { "libcuda.so.1 was not found" };
-        return Err(Error::NoDriver { reason: reason.to_string() });
-    }
-    // SAFETY: the library is there, and these are the functions' types in every version.
-    let get_version: unsafe extern "C" fn(*mut c_int) -> c_int = unsafe { api::symbol("cuDriverGetVersion") }?;
+    let library = api::library()?;
+    // SAFETY: these are the functions' types in every version.
+    let get_version: unsafe extern "C" fn(*mut c_int) -> c_int = unsafe { api::symbol(library, "cuDriverGetVersion") }?;
     let mut version: c_int = 0;
     // SAFETY: the argument points to an integer; this call needs no initialisation.
     let code = unsafe { get_version(&mut version) };
@@ -71,7 +78,7 @@ fn open() -> Result<Driver, Error> {
         return Err(Error::DriverTooOld { found: version, needed: OLDEST });
     }
     // SAFETY: as above.
-    let init: unsafe extern "C" fn(c_uint) -> c_int = unsafe { api::symbol("cuInit") }?;
+    let init: unsafe extern "C" fn(c_uint) -> c_int = unsafe { api::symbol(library, "cuInit") }?;
     // SAFETY: 0 is the only flag there is.
     let code = unsafe { init(0) };
     if code == NO_DEVICE {
@@ -80,7 +87,7 @@ fn open() -> Result<Driver, Error> {
     if code != 0 {
         return Err(Error::NoDriver { reason: unusable("cuInit", code) });
     }
-    let mut driver = Driver { api: Api::load()?, version, devices: 0 };
+    let mut driver = Driver { api: Api::load(library)?, version, devices: 0 };
     let mut count: c_int = 0;
     // SAFETY: the argument points to an integer.
     driver.check("cuDeviceGetCount", unsafe { (driver.api.cuDeviceGetCount)(&mut count) })?;
@@ -115,7 +122,10 @@ impl Driver {
         let message = self.message(code);
         // Faults of a kernel are sticky: the next call reports them, whatever it does.
         match code {
-            700 | 702 | 710 | 714..=719 => crate::assertions::failed().unwrap_or(Error::Device { call, message }),
+            700 | 702 | 710 | 714..=719 => {
+                let known = ON_FAULT.get().and_then(|on_fault| on_fault());
+                known.unwrap_or(Error::Device { call, message })
+            }
             _ => Error::Driver { call, code, message },
         }
     }

@@ -3,13 +3,13 @@
 use super::context::Context;
 use super::stream::RawStream;
 use super::tensor_map::Maps;
-use super::{Handle, cu};
-use crate::error::Error;
-use crate::tensor_map::MAX_MAPS;
-use cudarc::driver::sys::{
+use super::types::{
     CUfunc_st, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
     CUlaunchConfig, CUstream, CUtensorMap,
 };
+use super::{Handle, cu};
+use crate::error::Error;
+use crate::tensor_map::MAX_MAPS;
 use std::ffi::{CString, c_int, c_void};
 use std::mem::MaybeUninit;
 use triton_core::metadata::ParamType;

@@ -1,11 +1,13 @@
 //! Streams and events of the driver.
 
 use super::context::Context;
+use super::types::{CUevent_st, CUstream_st};
 use super::{Handle, NOT_READY, cu};
 use crate::error::Error;
 use crate::lock;
-use cudarc::driver::sys::{CUevent_st, CUstream_st};
+use std::any::Any;
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A stream; destroyed with the last use unless it is foreign.
@@ -16,6 +18,8 @@ pub(crate) struct RawStream {
     /// Unlike the handle, never reused for another stream.
     pub(super) id: u64,
     owned: bool,
+    /// What a foreign stream lives as long as, if that is known.
+    _kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl RawStream {
@@ -30,15 +34,21 @@ impl RawStream {
         let mut handle = std::ptr::null_mut();
         // SAFETY: the pointer is to a stream handle; 1 is CU_STREAM_NON_BLOCKING.
         unsafe { cu!(context.driver, cuStreamCreate(&mut handle, 1)) }?;
-        Ok(RawStream { context, handle: Handle(handle), id: RawStream::next_id(), owned: true })
+        Ok(RawStream { context, handle: Handle(handle), id: RawStream::next_id(), owned: true, _kept: None })
     }
 
     /// A foreign stream, which is not destroyed.
     ///
     /// # Safety
     /// The handle is a stream of this context and stays valid while this value lives.
-    pub(super) unsafe fn foreign(context: &'static Context, handle: *mut CUstream_st) -> RawStream {
-        RawStream { context, handle: Handle(handle), id: RawStream::next_id(), owned: false }
+    pub(crate) unsafe fn foreign(context: &'static Context, handle: *mut c_void) -> RawStream {
+        RawStream { context, handle: Handle(handle.cast()), id: RawStream::next_id(), owned: false, _kept: None }
+    }
+
+    /// The same, which keeps another value as long as it lives.
+    #[cfg(feature = "cudarc")]
+    pub(super) fn keeping(self, value: Arc<dyn Any + Send + Sync>) -> RawStream {
+        RawStream { _kept: Some(value), ..self }
     }
 
     /// The driver's handle.

@@ -4,13 +4,13 @@
 //! only what has changed since. It waits for no other thread. What it passes to the driver is a copy, since another launch may encode
 //! anew while the driver reads.
 
-use super::{Driver, cu};
-use crate::error::Error;
-use crate::tensor_map::TiledView;
-use cudarc::driver::sys::{
+use super::types::{
     CUtensorMap, CUtensorMapDataType as DataType, CUtensorMapFloatOOBfill as Fill, CUtensorMapInterleave as Interleave,
     CUtensorMapL2promotion as Promotion, CUtensorMapSwizzle as Swizzle,
 };
+use super::{Driver, cu};
+use crate::error::Error;
+use crate::tensor_map::TiledView;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, TryLockError};

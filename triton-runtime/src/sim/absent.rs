@@ -1,10 +1,8 @@
 //! The simulator without the feature `sim`: uninhabited types, so that no code of it remains.
 
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::error::Result;
 use std::convert::Infallible;
-use triton_core::metadata::{ComputeCapability, Image};
+use triton_core::metadata::{ComputeCapability, Image, KernelMetadata};
 
 #[derive(Clone, Copy)]
 pub(crate) struct SimOptions(Infallible);
@@ -16,8 +14,8 @@ pub(crate) struct SimStream(Infallible);
 pub(crate) struct SimMemory(Infallible);
 
 impl SimOptions {
-    pub(crate) fn device() -> Result<Device> {
-        Err(Error::DeviceName { found: "sim".to_string() })
+    pub(crate) fn named() -> Option<SimOptions> {
+        None
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -32,7 +30,7 @@ impl SimOptions {
         match self.0 {}
     }
 
-    pub(crate) fn load(&self, _kernel: &Kernel, _image: &'static Image) -> Result<()> {
+    pub(crate) fn load(&self, _kernel: &KernelMetadata, _image: &'static Image) -> Result<()> {
         match self.0 {}
     }
 }
@@ -56,8 +54,8 @@ impl SimStream {
 
     pub(crate) fn run<const N: usize>(
         &self,
-        _kernel: &'static Kernel,
-        _variant: usize,
+        _kernel: &KernelMetadata,
+        _config: usize,
         _image: &'static Image,
         _grid: [u32; 3],
         _values: [&[u64]; N],

@@ -3,28 +3,25 @@
 //! Where nothing is wrong, kernels give what a GPU gives. Races, uninitialized memory, accesses outside buffers or to
 //! freed ones, and misused barriers are an [`Error::Simulation`] of the launch.
 //!
-//! There is one memory for the process, so that a [`DevicePtr`](crate::DevicePtr) means the same to every [`Device::sim`];
+//! There is one memory for the process, so that a [`DevicePtr`](crate::DevicePtr) means the same to every [`Device::sim`](crate::Device::sim);
 //! launches are serialized.
 
-mod findings;
 mod memory;
 mod tensor_map;
 
-pub use findings::Findings;
+pub use crate::findings::Findings;
 pub(crate) use memory::SimMemory;
 pub use triton_sim::faults::{AccessKind, Fault, MbarrierProblem, Report, Site, Space, Wait};
 pub use triton_sim::stats::Statistics;
 
-use crate::device::{Backend, Device};
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
 use crate::lock;
-use crate::stream::{Stream, StreamBackend};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use triton_core::interp::FailedAssertion;
-use triton_core::metadata::{ComputeCapability, Image};
+use triton_core::ir;
+use triton_core::metadata::{ComputeCapability, Image, KernelMetadata};
 use triton_core::ops::Text;
 use triton_sim::{Arg, Launch, Module, Options};
 
@@ -59,9 +56,9 @@ impl SimOptions {
         SimOptions { instructions: Some(instructions), ..self }
     }
 
-    /// What the device name `sim` stands for.
-    pub(crate) fn device() -> Result<Device> {
-        Ok(Device::sim())
+    /// Those of the device name `sim`.
+    pub(crate) fn named() -> Option<SimOptions> {
+        Some(SimOptions::new())
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -77,7 +74,7 @@ impl SimOptions {
     ///
     /// # Errors
     /// [`Error::Simulator`].
-    pub(crate) fn load(&self, kernel: &Kernel, image: &'static Image) -> Result<()> {
+    pub(crate) fn load(&self, kernel: &KernelMetadata, image: &'static Image) -> Result<()> {
         module(kernel, image).map(drop)
     }
 
@@ -90,30 +87,6 @@ impl SimOptions {
 impl Default for SimOptions {
     fn default() -> SimOptions {
         SimOptions::new()
-    }
-}
-
-impl Device {
-    /// A simulator of the GPU: it runs the PTX that ships on the CPU, and reports what a GPU does not detect, such as
-    /// races and uninitialized memory. It is slow.
-    pub fn sim() -> Device {
-        Device::sim_with(SimOptions::new())
-    }
-
-    /// The simulator with other options than the defaults.
-    pub fn sim_with(options: SimOptions) -> Device {
-        Device::at(Backend::from(options))
-    }
-}
-
-impl Stream {
-    /// What the last launch on this stream is counted by; `None` before the first, and on other devices than
-    /// [`Device::sim`].
-    pub fn statistics(&self) -> Option<Statistics> {
-        match self.backend() {
-            StreamBackend::Sim(queue) => lock(&queue.statistics).clone(),
-            StreamBackend::Cpu | StreamBackend::Cuda(_) => None,
-        }
     }
 }
 
@@ -135,6 +108,11 @@ impl SimStream {
         self.options.capability()
     }
 
+    /// What the last launch is counted by.
+    pub(crate) fn statistics(&self) -> Option<Statistics> {
+        lock(&self.statistics).clone()
+    }
+
     /// Blocks that are resident together.
     pub(crate) fn multiprocessors(&self) -> u32 {
         self.options.multiprocessors()
@@ -148,14 +126,14 @@ impl SimStream {
         SimMemory::new(bytes).ok_or_else(|| Error::out_of_memory(bytes as u64, self.options.name().to_string()))
     }
 
-    /// Runs an image over a grid of blocks, with these values of each argument, the tensor maps of them that it takes, and the numbers
+    /// Runs an image of a kernel's config over a grid of blocks, with these values of each argument, the tensor maps of them that it takes, and the numbers
     /// of programs, if it takes them.
     ///
     /// # Errors
-    /// [`Error::DeviceAssert`], [`Error::Simulation`], or [`Error::Simulator`].
+    /// [`Error::DeviceAssert`], [`Error::Simulation`], [`Error::Simulator`], or [`Error::Ir`] of code whose assertion failed.
     pub(crate) fn run<const N: usize>(
         &self,
-        kernel: &'static Kernel,
+        kernel: &KernelMetadata,
         config: usize,
         image: &'static Image,
         grid: [u32; 3],
@@ -172,7 +150,7 @@ impl SimStream {
         let slot = if image.has_assert_buffer { Some(self.allocate(ASSERTION_SLOT_BYTES)?) } else { None };
         let mut args: Vec<Arg> = values.iter().copied().flatten().copied().map(Arg::Bits).collect();
         for map in image.tensor_maps.iter() {
-            let bytes = tensor_map::encode(map, &kernel.metadata().params, &values);
+            let bytes = tensor_map::encode(map, &kernel.params, &values);
             args.push(Arg::Bytes(bytes.map_err(|message| refused(kernel, message))?));
         }
         args.extend(programs.into_iter().flatten().map(Arg::Bits));
@@ -196,7 +174,7 @@ impl SimStream {
         if outcome.reports.iter().all(|report| report.fault == Fault::Trap)
             && let Some((text, program)) = slot.as_ref().and_then(described)
         {
-            return Err(FailedAssertion::new(kernel.function(config)?, Text(text), program).into());
+            return Err(assertion(kernel, config, text, program));
         }
         Err(Error::Simulation(Findings { seed: self.options.seed, reports: outcome.reports }))
     }
@@ -214,9 +192,19 @@ fn described(slot: &SimMemory) -> Option<(u32, [u32; 3])> {
     Some((text, [words.next()?, words.next()?, words.next()?]))
 }
 
+/// The error of an assertion that failed.
+#[cold]
+fn assertion(kernel: &KernelMetadata, config: usize, text: u32, program: [u32; 3]) -> Error {
+    let source = kernel.configs.get(config).map(|config| config.ir.get()).unwrap_or_default();
+    match ir::parse::parse(&source) {
+        Ok(function) => FailedAssertion::new(&function, Text(text), program).into(),
+        Err(error) => Error::Ir { kernel: kernel.instance.to_string(), message: error.to_string() },
+    }
+}
+
 /// The image's code, read once. Images are parts of kernels, which live as long as the process, so that an address is one
 /// image for good.
-fn module(kernel: &Kernel, image: &'static Image) -> Result<Arc<Module>> {
+fn module(kernel: &KernelMetadata, image: &'static Image) -> Result<Arc<Module>> {
     static MODULES: Mutex<BTreeMap<usize, Arc<Module>>> = Mutex::new(BTreeMap::new());
     let key = std::ptr::from_ref(image).addr();
     if let Some(module) = lock(&MODULES).get(&key) {
@@ -227,8 +215,8 @@ fn module(kernel: &Kernel, image: &'static Image) -> Result<Arc<Module>> {
 }
 
 #[cold]
-fn refused(kernel: &Kernel, message: String) -> Error {
-    Error::Simulator { kernel: kernel.metadata().instance.to_string(), message }
+fn refused(kernel: &KernelMetadata, message: String) -> Error {
+    Error::Simulator { kernel: kernel.instance.to_string(), message }
 }
 
 /// The seed of a launch: SplitMix64 (Steele, Lea and Flood 2014), whose outputs differ in about half of their bits.

@@ -102,6 +102,13 @@ functions! {
         log(format_args!("allocate on {}", stream as usize));
         0
     }
+    // What cudarc asks for beside us.
+    fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { 0 }
+    fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: *mut c_void) {
+        *address = allocate(bytes) as u64;
+        log(format_args!("allocate on {}", stream as usize));
+        0
+    }
     fn cuMemFreeAsync(_address: u64, stream: *mut c_void) { log(format_args!("free on {}", stream as usize)); 0 }
     fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) { *pool = handle(); 0 }
     fn cuMemPoolSetAttribute(_pool: *mut c_void, _which: c_uint, _value: *mut c_void) { 0 }

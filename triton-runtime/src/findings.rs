@@ -7,7 +7,7 @@ use triton_sim::Report;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Findings {
-    /// The device's seed ([`SimOptions::with_seed`](super::SimOptions::with_seed)): with it, the same launches give the
+    /// The device's seed ([`SimOptions::with_seed`](crate::sim::SimOptions::with_seed)): with it, the same launches give the
     /// same reports.
     pub seed: u64,
     /// In the order in which they were found.

@@ -1,0 +1,117 @@
+//! Kernels over slices and on streams of cudarc, and cudarc's copies of our buffers. Without a GPU it says that it was skipped.
+
+use cudarc::driver::{CudaContext, CudaStream};
+use std::error::Error;
+use std::sync::Arc;
+use triton::interop::{self, CudarcSlice, CudarcSliceMut};
+use triton::prelude::*;
+
+#[triton::kernel]
+fn double(x: Tensor<f32, 1>, y: TensorMut<f32, 1>) {
+    let at = [program_id(0) * 256];
+    y.store(at, x.load(at, [256]) * 2.0);
+}
+
+#[triton::kernel]
+fn transpose(x: Tensor<f32, 2>, y: TensorMut<f32, 2>) {
+    let at = [program_id(0) * 16, program_id(1) * 16];
+    y.store(at, x.load(at, [16, 16]));
+}
+
+const N: usize = 10_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if Device::cuda(0).is_err() {
+        println!("SKIPPED: {}", Device::best());
+        return Ok(());
+    }
+    let context = CudaContext::new(0)?;
+    streams(&context)?;
+    for theirs in [context.default_stream(), context.new_stream()?] {
+        slices(&theirs)?;
+        views(&theirs)?;
+        buffers(&theirs)?;
+    }
+    println!("beside_cudarc: streams, slices and buffers agree on {}", Device::cuda(0)?);
+    Ok(())
+}
+
+/// Each library on the other's stream.
+fn streams(context: &Arc<CudaContext>) -> Result<(), Box<dyn Error>> {
+    let theirs = context.new_stream()?;
+    let stream = Stream::from_cudarc(&theirs)?;
+    assert_eq!(stream.as_raw(), Some(theirs.cu_stream().cast()));
+    // Ours lives on.
+    drop(theirs);
+    let mut x = stream.upload(&[1.5f32; N])?;
+    let mut y = stream.zeros::<f32>(N)?;
+    double(x.view([N])?, y.view_mut([N])?).launch(&stream, N.div_ceil(256))?;
+    assert_eq!(stream.download(&y)?, [3.0; N]);
+    stream.fill(&mut x, 0.0)?;
+
+    let stream = Device::cuda(0)?.stream()?;
+    // SAFETY: the stream is dropped after what cudarc makes with it.
+    let theirs = unsafe { stream.to_cudarc(context)? };
+    let copy = theirs.clone_htod(&[7i32; 100])?;
+    assert_eq!(theirs.clone_dtoh(&copy)?, [7; 100]);
+    // SAFETY: nothing is made with it.
+    let refused = unsafe { Device::cpu().stream()?.to_cudarc(context) };
+    assert!(matches!(refused, Err(triton::Error::WrongDevice { .. })));
+    drop(copy);
+    Ok(())
+}
+
+/// Kernels over slices of cudarc.
+fn slices(theirs: &Arc<CudaStream>) -> Result<(), Box<dyn Error>> {
+    let stream = Stream::from_cudarc(theirs)?;
+    let values: Vec<f32> = (0..N).map(|i| i as f32).collect();
+    let x = theirs.clone_htod(&values)?;
+    let mut y = theirs.alloc_zeros::<f32>(N)?;
+    {
+        // SAFETY: the launch is on this stream.
+        let (x, mut y) = unsafe { (CudarcSlice::new(&x, theirs)?, CudarcSliceMut::new(&mut y, theirs)?) };
+        assert_eq!((x.len(), x.is_empty(), x.device().ordinal()), (N, false, Some(0)));
+        double(x.view([N])?, y.view_mut([N])?).launch(&stream, N.div_ceil(256))?;
+        assert!(x.view([N + 1]).is_err(), "the view would reach past the slice");
+    }
+    let doubled = theirs.clone_dtoh(&y)?;
+    assert!(doubled.iter().zip(&values).all(|(y, x)| *y == 2.0 * x));
+    Ok(())
+}
+
+/// Parts of slices, and other strides.
+fn views(theirs: &Arc<CudaStream>) -> Result<(), Box<dyn Error>> {
+    let stream = Stream::from_cudarc(theirs)?;
+    let values: Vec<f32> = (0..N).map(|i| i as f32).collect();
+    let (x, mut y) = (theirs.clone_htod(&values)?, theirs.alloc_zeros::<f32>(N)?);
+    {
+        let (part, mut whole) = (x.slice(100..100 + 32 * 48), y.as_view_mut());
+        // SAFETY: the launch is on this stream.
+        let (part, mut whole) = unsafe { (CudarcSlice::new(&part, theirs)?, CudarcSliceMut::new(&mut whole, theirs)?) };
+        transpose(part.view([32, 48])?.transpose(), whole.view_mut([48, 32])?).launch(&stream, (3, 2))?;
+    }
+    let turned = theirs.clone_dtoh(&y)?;
+    assert!((0..48 * 32).all(|i| turned[i] == values[100 + i % 32 * 48 + i / 32]));
+    assert!(turned[48 * 32..].iter().all(|value| *value == 0.0));
+    Ok(())
+}
+
+/// Copies of cudarc over buffers of ours, between uses on a stream of ours.
+fn buffers(theirs: &Arc<CudaStream>) -> Result<(), Box<dyn Error>> {
+    let stream = Device::cuda(0)?.stream()?;
+    let (mut x, mut y) = (stream.zeros::<f32>(N)?, stream.zeros::<f32>(N)?);
+    for round in 1..=20 {
+        let value = round as f32;
+        stream.fill(&mut x, value)?;
+        // SAFETY: the copies are on this stream.
+        let copy = unsafe { interop::lend(&x, theirs, |x| theirs.clone_dtod(&x))?? };
+        stream.fill(&mut x, -1.0)?;
+        // SAFETY: as above.
+        unsafe { interop::lend_mut(&mut x.slice_mut(N / 2..)?, theirs, |mut half| theirs.memset_zeros(&mut half))?? };
+        double(x.view([N])?, y.view_mut([N])?).launch(&stream, N.div_ceil(256))?;
+        assert_eq!(theirs.clone_dtoh(&copy)?, [value; N]);
+        let found = stream.download(&y)?;
+        assert!(found[..N / 2].iter().all(|v| *v == -2.0) && found[N / 2..].iter().all(|v| *v == 0.0));
+    }
+    Ok(())
+}
