@@ -49,6 +49,9 @@ pub fn slices() -> Result<()> {
     assert_eq!((borrowed.len(), borrowed.is_empty(), borrowed.device()), (4, false, &Device::cuda(0)?));
     let address = borrowed.address();
     assert!(format!("{borrowed:?}").contains("f32, 4 elements from 0x"), "{borrowed:?}");
+    let view = borrowed.view([2, 2])?;
+    assert_eq!((view.address(), view.strides()), (address, [2, 1]));
+    assert!(matches!(borrowed.view([5]), Err(Error::View { .. })));
     drop(borrowed);
     assert_eq!(log(), [format!("record on {second}")], "cudarc is told of the reads");
 
@@ -57,7 +60,9 @@ pub fn slices() -> Result<()> {
     assert_eq!(part, Ok((address + 4, 2)));
     log();
     // SAFETY: as above.
-    drop(unsafe { CudarcSliceMut::new(&mut x, &one)? });
+    let mut borrowed = unsafe { CudarcSliceMut::new(&mut x, &one)? };
+    assert_eq!(borrowed.view_mut([2, 1, 2])?.strides(), [2, 2, 1]);
+    drop(borrowed);
     let waits = vec![format!("wait on {first}"); 2];
     assert_eq!(log(), [&waits[..], &[format!("record on {first}")]].concat(), "after reads and writes");
 

@@ -1,5 +1,8 @@
 //! Kernels over slices and on streams of cudarc, and cudarc's copies of our buffers. Without a GPU it says that it was skipped.
 
+#[cfg(feature = "library")]
+mod operations;
+
 use cudarc::driver::{CudaContext, CudaStream};
 use std::error::Error;
 use std::sync::Arc;
@@ -31,8 +34,60 @@ fn main() -> Result<(), Box<dyn Error>> {
         slices(&theirs)?;
         views(&theirs)?;
         buffers(&theirs)?;
+        #[cfg(feature = "library")]
+        library(&theirs)?;
     }
     println!("beside_cudarc: streams, slices and buffers agree on {}", Device::cuda(0)?);
+    Ok(())
+}
+
+/// Operations of `triton-kernels` over slices of cudarc, over memory of `cuMemAlloc`, and over buffers: the same bits.
+#[cfg(feature = "library")]
+fn library(theirs: &Arc<CudaStream>) -> Result<(), Box<dyn Error>> {
+    use cudarc::driver::result;
+    use operations::{READ, WRITTEN, numbers};
+    let stream = Stream::from_cudarc(theirs)?;
+    // Of buffers whose elements begin at a multiple of 256 bytes, and one element later, where operations choose other code.
+    let expected = |shift: usize| -> Result<Vec<u32>, Box<dyn Error>> {
+        let (mut x, mut y) = (stream.tensor_zeros([shift + READ])?, stream.tensor_zeros([shift + WRITTEN])?);
+        stream.copy_from_host(&numbers(), &mut x.buffer_mut().slice_mut(shift..)?)?;
+        operations::run(&stream, x.narrow(0, shift..)?, y.narrow_mut(0, shift..)?)?;
+        Ok(stream.download(&y.buffer().slice(shift..)?)?.into_iter().map(f32::to_bits).collect())
+    };
+    let same = |found: &[f32], expected: Vec<u32>| found.iter().map(|x| x.to_bits()).eq(expected);
+
+    let (slice, mut out) = (theirs.clone_htod(&numbers())?, theirs.alloc_zeros::<f32>(WRITTEN)?);
+    {
+        // SAFETY: the launches are on this stream.
+        let (slice, mut out) = unsafe { (CudarcSlice::new(&slice, theirs)?, CudarcSliceMut::new(&mut out, theirs)?) };
+        operations::run(&stream, slice.view([READ])?, out.view_mut([WRITTEN])?)?;
+    }
+    assert!(same(&theirs.clone_dtoh(&out)?, expected(0)?), "a slice of cudarc");
+
+    // At an address that is a multiple of an element alone.
+    // SAFETY: the memory is freed after the last use of it was waited for.
+    unsafe {
+        let device = stream.device();
+        let (read, written) = (result::malloc_sync(4 * READ + 4)?, result::malloc_sync(4 * WRITTEN + 4)?);
+        result::memcpy_htod_sync(read + 4, &numbers())?;
+        result::memset_d8_sync(written, 0, 4 * WRITTEN + 4)?;
+        let x = View::<f32, 1>::from_raw_parts(device, read + 4, READ, [READ], [1])?;
+        let y = ViewMut::<f32, 1>::from_raw_parts(device, written + 4, WRITTEN, [WRITTEN], [1])?;
+        operations::run(&stream, x, y)?;
+        stream.synchronize()?;
+        let mut found = vec![0.0f32; WRITTEN];
+        result::memcpy_dtoh_sync(&mut found, written + 4)?;
+        assert!(same(&found, expected(1)?), "memory of cuMemAlloc");
+        // Addresses that the driver knows better.
+        let host = found.as_ptr().expose_provenance() as u64;
+        assert!(matches!(
+            View::<f32, 1>::from_raw_parts(device, host, 1, [1], [1]),
+            Err(triton::Error::Foreign { .. })
+        ));
+        result::free_sync(read)?;
+        result::free_sync(written)?;
+    }
+    println!("beside_cudarc: the library gives the same bits over slices, over memory of cuMemAlloc and over buffers");
     Ok(())
 }
 
