@@ -104,10 +104,10 @@ pub use triton_runtime::aliasing;
 #[cfg(feature = "sim")]
 pub use triton_runtime::sim;
 pub use triton_runtime::{
-    AsPtrArg, AsPtrMutArg, Buffer, BufferSlice, BufferSliceMut, Choice, ComputeCapability, DType, Device, DeviceData,
-    DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Graph, Grid, GridSize, IntoTensorArg,
+    AsPtrArg, AsPtrMutArg, Buffer, BufferSlice, BufferSliceMut, Choice, ComputeCapability, Constants, DType, Device,
+    DeviceData, DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Graph, Grid, GridSize, IntoTensorArg,
     IntoTensorMutArg, Kernel, Launch, LaunchArg, LoadInfo, OtherError, Pinned, Pool, ProgramFault, Result, Scratch,
-    Selecting, Selector, Stream, Tuned, View, ViewMut, cache, launch, metadata, pool, selection,
+    Selecting, Selector, Stream, Tuned, View, ViewMut, Workspace, cache, launch, metadata, pool, selection,
 };
 
 /// What generated code needs. Not public: it changes with every version.

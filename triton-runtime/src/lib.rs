@@ -30,6 +30,7 @@ mod buffer;
 pub mod cache;
 mod capture;
 mod compile;
+mod constants;
 mod copy;
 mod cpu;
 mod device;
@@ -40,9 +41,11 @@ mod event;
 mod graph;
 mod grid;
 mod inflate;
+mod kept;
 mod kernel;
 pub mod launch;
 mod layout;
+mod lent;
 mod load;
 mod memory;
 mod other;
@@ -65,11 +68,13 @@ mod sync {
 }
 mod tensor_map;
 mod view;
+mod workspace;
 
 pub use args::{
     AsPtrArg, AsPtrMutArg, DevicePtr, DevicePtrMut, IntoTensorArg, IntoTensorMutArg, LaunchArg, Params, Slots,
 };
 pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
+pub use constants::Constants;
 pub use device::Device;
 pub use element::Element;
 pub use error::{Error, ProgramFault, Result};
@@ -92,6 +97,7 @@ pub use stream::Stream;
 pub use triton_core::metadata::{self, ComputeCapability};
 pub use triton_core::types::DType;
 pub use view::{View, ViewMut};
+pub use workspace::Workspace;
 
 /// Locks without caring whether another thread panicked meanwhile: what we guard is consistent between statements.
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -12,6 +12,8 @@ mod scratch;
 mod support;
 #[path = "fake/tensor_maps.rs"]
 mod tensor_maps;
+#[path = "fake/workspaces.rs"]
+mod workspaces;
 
 use std::path::Path;
 use std::process::Command;
@@ -53,6 +55,8 @@ const CASES: &[(&str, &str)] = &[
     ("scratch", ""),
     ("scratch-without-pools", "no-pools"),
     ("fills", ""),
+    ("workspaces", ""),
+    ("workspaces-without-pools", "no-pools"),
     ("graphs", ""),
     ("captures-that-fail", ""),
     ("invalid-captures", "invalid-capture"),
@@ -142,6 +146,8 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "scratch" => scratch::scratch,
         "scratch-without-pools" => scratch::scratch_without_pools,
         "fills" => scratch::fills,
+        "workspaces" => workspaces::workspaces,
+        "workspaces-without-pools" => workspaces::without_pools,
         "graphs" => graphs::graphs,
         "captures-that-fail" => graphs::captures_that_fail,
         "invalid-captures" => graphs::invalid_captures,
