@@ -125,6 +125,16 @@ pub enum Error {
         expected: usize,
     },
 
+    /// There is no memory for intermediate results.
+    #[error("`{op}`: memory for intermediate results: {error}")]
+    #[non_exhaustive]
+    Memory {
+        /// The operation.
+        op: &'static str,
+        /// What the stream says.
+        error: triton::Error,
+    },
+
     /// The device, the stream or a view.
     #[error(transparent)]
     Runtime(triton::Error),
