@@ -203,7 +203,7 @@ pub(crate) fn same_shape<const R: usize>(
 
 /// Checks a condition on a number.
 #[inline]
-#[cfg(any(feature = "rows", feature = "conv", feature = "sparse"))]
+#[cfg(any(feature = "rows", feature = "conv", feature = "sparse", feature = "attention"))]
 pub(crate) fn value(
     op: &'static str,
     parameter: &'static str,

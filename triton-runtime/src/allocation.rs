@@ -180,6 +180,10 @@ impl Keep for Allocation {
         self.memory.len()
     }
 
+    fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
     fn free(&mut self, stream: Option<&RawStream>) {
         free(&mut self.memory, stream);
     }

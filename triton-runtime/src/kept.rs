@@ -11,6 +11,9 @@ pub(crate) trait Keep: Any + Send + Sync {
     /// Its bytes.
     fn bytes(&self) -> usize;
 
+    /// The address of the first one.
+    fn address(&self) -> u64;
+
     /// Frees it in the order of the stream that has kept it.
     fn free(&mut self, stream: Option<&RawStream>);
 }
@@ -62,11 +65,11 @@ impl Kept {
         }
     }
 
-    /// Takes the smallest that has as many bytes.
+    /// Takes the smallest that has as many bytes; of equal ones always the same, since a launch of the same arguments is made again for less.
     pub(crate) fn take(&mut self, kind: Lent, bytes: usize) -> Option<Owner> {
         let all = self.of(kind);
         let fitting = (0..all.len()).filter(|&i| all[i].bytes() >= bytes);
-        fitting.min_by_key(|&i| all[i].bytes()).map(|index| all.swap_remove(index))
+        fitting.min_by_key(|&i| (all[i].bytes(), all[i].address())).map(|index| all.swap_remove(index))
     }
 
     /// Takes the largest.

@@ -91,7 +91,15 @@ pub fn contract<'a, T: FloatElement>(
 enum Known {
     Nothing,
     Product(Normal),
-    Tile { plan: Plan, numbers: Numbers, programs: usize },
+    Tile(Box<OfTile>),
+}
+
+/// A launch of the kernel.
+#[derive(Debug)]
+struct OfTile {
+    plan: Plan,
+    numbers: Numbers,
+    programs: usize,
 }
 
 /// How a contraction is computed, as [`Contraction::plan`] tells.
@@ -159,7 +167,7 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
         Ok(match &*self.known(stream)? {
             Known::Nothing => Computed::Nothing,
             Known::Product(normal) => Computed::Product(normal.clone()),
-            Known::Tile { plan, .. } => Computed::Tile(plan.clone()),
+            Known::Tile(of) => Computed::Tile(of.plan.clone()),
         })
     }
 
@@ -176,7 +184,7 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
             Computed::Tile(plan) => {
                 let numbers = numbers(&plan).zip(plan.programs());
                 let (numbers, programs) = numbers.ok_or_else(|| too_large(&plan.normal))?;
-                Known::Tile { plan, numbers, programs }
+                Known::Tile(Box::new(OfTile { plan, numbers, programs }))
             }
         };
         let known = Arc::new(known);
@@ -242,7 +250,7 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
         match *known {
             Known::Nothing => Ok(()),
             Known::Product(_) => T::dispatch::<Products>(Product { of: self, known }, stream),
-            Known::Tile { .. } => T::dispatch::<Tiled>(Tile { of: self, known }, stream),
+            Known::Tile(_) => T::dispatch::<Tiled>(Tile { of: self, known }, stream),
         }
     }
 
@@ -357,7 +365,8 @@ where
     triton::Compiled: ContractionPool<T>,
 {
     let Tile { of, known } = tile;
-    let Known::Tile { plan, numbers, programs } = &*known else { return Ok(()) };
+    let Known::Tile(of_tile) = &*known else { return Ok(()) };
+    let OfTile { plan, numbers, programs } = &**of_tile;
     let (device, wanted, programs) = (stream.device(), plan.instance, *programs);
     let Numbers { m, n, k, digits, outer, depth } = numbers;
     let (m, n, k, digits) = (*m, *n, *k, *digits);

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use triton::{Buffer, Element, View, ViewMut};
 
 /// A number for each axis.
-pub(super) type Numbers = Few<usize, 8>;
+pub(super) type Numbers = Few<usize, 12>;
 
 /// The operation of errors.
 pub(super) const OP: &str = "contract";
