@@ -125,6 +125,16 @@ pub enum Error {
         expected: usize,
     },
 
+    /// There is no memory for intermediate results.
+    #[error("`{op}`: memory for intermediate results: {error}")]
+    #[non_exhaustive]
+    Memory {
+        /// The operation.
+        op: &'static str,
+        /// What the stream says.
+        error: triton::Error,
+    },
+
     /// The device, the stream or a view.
     #[error(transparent)]
     Runtime(triton::Error),
@@ -193,7 +203,7 @@ pub(crate) fn same_shape<const R: usize>(
 
 /// Checks a condition on a number.
 #[inline]
-#[cfg(any(feature = "rows", feature = "conv", feature = "sparse"))]
+#[cfg(any(feature = "rows", feature = "conv", feature = "sparse", feature = "attention"))]
 pub(crate) fn value(
     op: &'static str,
     parameter: &'static str,

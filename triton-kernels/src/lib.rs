@@ -2,7 +2,9 @@
 //! launched by safe functions.
 //!
 //! Each operation is a function that borrows views and returns a builder. Options are methods; `launch` checks the operands and enqueues.
-//! Nothing is allocated for results, and nothing waits.
+//! Nothing is allocated for results. Intermediate results are in memory that the stream lends and keeps ([`Stream::workspace`](triton::Stream::workspace),
+//! [`Stream::scratch`](triton::Stream::scratch)), so that a launch whose shapes were launched before allocates nothing, copies nothing and waits for
+//! nothing. Every operation can be captured in a graph ([`Stream::capture`](triton::Stream::capture)), its first launch too.
 //!
 //! Views have a fixed order of axes. Their order in memory is what strides say, so that a transposed operand is a transposed view: any
 //! stride and any alignment gives the same result, at another speed. An extent of 0 is allowed.
@@ -23,6 +25,8 @@ pub mod functions;
 pub mod gemm;
 #[cfg(any(feature = "gemm", feature = "rows", feature = "sparse", feature = "attention"))]
 mod grid;
+#[cfg(any(feature = "gemm", feature = "rows", feature = "sparse", feature = "attention"))]
+mod lent;
 #[cfg(any(feature = "rows", feature = "conv"))]
 mod pool;
 #[cfg(feature = "rows")]

@@ -140,3 +140,9 @@ fn sizes_on_the_cpu() {
 fn sizes_on_the_simulator() {
     all("sim", "extents", "sizes");
 }
+
+#[cfg(all(feature = "conv", feature = "attention", feature = "sparse", feature = "contract"))]
+#[test]
+fn graphs_on_the_cpu() {
+    all("cpu", "graphs", "graph of");
+}

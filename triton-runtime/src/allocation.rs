@@ -7,9 +7,10 @@ use crate::device::Device;
 use crate::driver::memory::DeviceMemory;
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result};
+use crate::kept::Keep;
 use crate::memory::Memory;
 use crate::replays::WithoutReplays;
-use crate::stream::{Stream, StreamBackend};
+use crate::stream::{Stream, StreamBackend, free};
 use crate::stream_order::{OrderedStream, StreamUses};
 use std::sync::Arc;
 
@@ -56,14 +57,20 @@ impl Allocation {
     }
 
     /// Memory whose last use was on this stream.
-    pub(crate) fn of(stream: &Stream, memory: Memory) -> Allocation {
+    fn of(stream: &Stream, memory: Memory) -> Allocation {
         Allocation { device: stream.device().clone(), memory, uses: StreamUses::new(stream.clone()) }
     }
 
-    /// Takes the memory away, after all its uses in the order of a stream of this device; `None` if it cannot be ordered.
-    pub(crate) fn take(&mut self, stream: &Stream) -> Option<Memory> {
-        self.write(stream).ok()?;
-        Some(std::mem::replace(&mut self.memory, Memory::Taken))
+    /// Orders what comes next on a stream of this device after all uses, and forgets them: the stream keeps the memory from now on.
+    pub(crate) fn rest(&self, stream: &Stream) -> Result<()> {
+        self.write(stream)?;
+        self.uses.rest();
+        Ok(())
+    }
+
+    /// The next use of memory that rested, which the stream has kept.
+    pub(crate) fn wake(&self, stream: &Stream) {
+        self.uses.wake(stream.clone());
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -137,7 +144,8 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         let (writer, readers) = self.uses.last();
         // An error here means that the context is dead: there is nothing left to order.
-        if let (Memory::Cuda(memory), Some(raw)) = (&self.memory, writer.raw()) {
+        let raw = writer.as_ref().and_then(Stream::raw);
+        if let (Memory::Cuda(memory), Some(raw)) = (&self.memory, raw) {
             if memory.frees_in_order() {
                 for reader in readers.iter().filter_map(Stream::raw) {
                     if raw.wait_for(reader).is_err() {
@@ -145,12 +153,26 @@ impl Drop for Allocation {
                     }
                 }
             } else {
-                for stream in std::iter::once(&writer).chain(&readers).filter_map(Stream::raw) {
+                for stream in writer.iter().chain(&readers).filter_map(Stream::raw) {
                     let _ = stream.synchronize();
                 }
             }
         }
-        self.memory.free(writer.raw());
+        self.memory.free(raw);
+    }
+}
+
+impl Keep for Allocation {
+    fn bytes(&self) -> usize {
+        self.memory.len()
+    }
+
+    fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    fn free(&mut self, stream: Option<&RawStream>) {
+        free(&mut self.memory, stream);
     }
 }
 

@@ -90,9 +90,14 @@ impl<T: Element> Buffer<T> {
         &self.allocation
     }
 
-    /// What owns the memory; `None` if a graph does, too.
-    pub(crate) fn allocation_mut(&mut self) -> Option<&mut Allocation> {
-        Arc::get_mut(&mut self.allocation)
+    /// The same of an allocation that a stream lends.
+    pub(crate) fn lent(allocation: Arc<Allocation>, len: usize) -> Buffer<T> {
+        Buffer { allocation, len, element: PhantomData }
+    }
+
+    /// Whether a graph owns the memory, too.
+    pub(crate) fn is_shared(&mut self) -> bool {
+        Arc::get_mut(&mut self.allocation).is_none()
     }
 
     /// A range of elements.

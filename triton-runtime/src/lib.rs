@@ -32,6 +32,7 @@ mod buffer;
 pub mod cache;
 mod capture;
 mod compile;
+mod constants;
 mod copy;
 mod cpu;
 mod device;
@@ -47,9 +48,11 @@ mod grid;
 mod inflate;
 #[cfg(feature = "cudarc")]
 pub mod interop;
+mod kept;
 mod kernel;
 pub mod launch;
 mod layout;
+mod lent;
 mod load;
 mod memory;
 mod other;
@@ -78,9 +81,11 @@ mod tensor_map;
 mod view;
 #[cfg(feature = "safetensors")]
 mod weights;
+mod workspace;
 
 pub use args::{AsPtrArg, AsPtrMutArg, DevicePtr, DevicePtrMut, IntoView, IntoViewMut, LaunchArg, Params, Slots};
 pub use buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataMut};
+pub use constants::Constants;
 pub use device::Device;
 pub use element::Element;
 pub use error::{Error, ProgramFault, Result};
@@ -106,6 +111,7 @@ pub use triton_core::types::DType;
 pub use view::{View, ViewMut};
 #[cfg(feature = "safetensors")]
 pub use weights::{Weights, WeightsError};
+pub use workspace::Workspace;
 
 /// Locks without caring whether another thread panicked meanwhile: what we guard is consistent between statements.
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -14,8 +14,6 @@ pub(crate) enum Memory {
     Cpu(Arc<HostMemory>),
     Cuda(DeviceMemory),
     Sim(SimMemory),
-    /// What remains when the memory was taken away.
-    Taken,
 }
 
 impl Memory {
@@ -31,7 +29,6 @@ impl Memory {
             Memory::Cpu(block) => block.address(),
             Memory::Cuda(memory) => memory.address(),
             Memory::Sim(block) => block.address(),
-            Memory::Taken => 0,
         }
     }
 
@@ -41,7 +38,6 @@ impl Memory {
             Memory::Cpu(block) => block.len(),
             Memory::Cuda(memory) => memory.len(),
             Memory::Sim(block) => block.len(),
-            Memory::Taken => 0,
         }
     }
 
@@ -49,7 +45,7 @@ impl Memory {
     #[inline]
     pub(crate) fn is_synchronous(&self) -> bool {
         match self {
-            Memory::Cpu(_) | Memory::Sim(_) | Memory::Taken => true,
+            Memory::Cpu(_) | Memory::Sim(_) => true,
             Memory::Cuda(_) => false,
         }
     }
@@ -60,7 +56,7 @@ impl Memory {
             (Memory::Cpu(block), _) => cpu::forget(block),
             (Memory::Cuda(memory), Some(stream)) => memory.free(stream),
             // Of the simulator it frees itself.
-            (Memory::Cuda(_) | Memory::Sim(_) | Memory::Taken, _) => {}
+            (Memory::Cuda(_) | Memory::Sim(_), _) => {}
         }
     }
 
@@ -71,7 +67,7 @@ impl Memory {
             (Memory::Cpu(block), _) => self.inside(block.write(offset, source), offset, source.len()),
             (Memory::Sim(block), _) => self.inside(block.write(offset, source), offset, source.len()),
             // Callers have checked that stream and memory are of one device.
-            (Memory::Cuda(_) | Memory::Taken, _) => Ok(()),
+            (Memory::Cuda(_), _) => Ok(()),
         }
     }
 
@@ -83,7 +79,7 @@ impl Memory {
             (Memory::Cpu(block), _) => self.inside(block.read(offset, target), offset, bytes),
             (Memory::Sim(block), _) => self.inside(block.read(offset, target), offset, bytes),
             // As above.
-            (Memory::Cuda(_) | Memory::Taken, _) => Ok(()),
+            (Memory::Cuda(_), _) => Ok(()),
         }
     }
 
@@ -106,8 +102,8 @@ impl Memory {
             }
             // As above.
             (
-                Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_) | Memory::Taken,
-                Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_) | Memory::Taken,
+                Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_),
+                Memory::Cpu(_) | Memory::Cuda(_) | Memory::Sim(_),
                 _,
             ) => Ok(()),
         }
@@ -120,7 +116,7 @@ impl Memory {
             // The host has the elements of a buffer in memory, or could not have made the buffer.
             (Memory::Cpu(_) | Memory::Sim(_), _) => self.write(offset, &element.repeat(count), stream),
             // As above.
-            (Memory::Cuda(_) | Memory::Taken, _) => Ok(()),
+            (Memory::Cuda(_), _) => Ok(()),
         }
     }
 

@@ -8,10 +8,12 @@ use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataM
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::memory::Memory;
-use crate::stream::{Stream, free};
+use crate::kept::Lent;
+use crate::lent;
+use crate::stream::Stream;
 use crate::view::{View, ViewMut};
 use std::fmt;
+use std::sync::Arc;
 
 /// Allocations are at least this long, in bytes.
 const LEAST: usize = 4096;
@@ -59,46 +61,37 @@ impl Stream {
         if let Some(recorder) = self.recorder() {
             return recorder.home().scratch(len);
         }
-        let out_of_memory =
-            || Error::out_of_memory((len as u64).saturating_mul(size_of::<T>() as u64), self.device().to_string());
-        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(out_of_memory)?;
-        if let Some(memory) = self.take_scratch(bytes) {
-            let scratch = Scratch { stream: self.clone(), buffer: Buffer::of(Allocation::of(self, memory), len) };
-            return self.check_scratch(scratch);
-        }
-        let bytes = bytes.max(LEAST).checked_next_power_of_two().ok_or_else(out_of_memory)?;
-        Ok(Scratch { stream: self.clone(), buffer: Buffer::of(Allocation::new(self, bytes, true)?, len) })
+        let bytes = lent::bytes::<T>(len, self)?;
+        let allocation = match self.take(Lent::Scratch, bytes) {
+            Some(allocation) => {
+                self.check_scratch(&allocation)?;
+                allocation
+            }
+            None => {
+                let bytes = bytes.max(LEAST).checked_next_power_of_two();
+                let bytes = bytes.ok_or_else(|| Error::out_of_memory(u64::MAX, self.device().to_string()))?;
+                Arc::new(Allocation::new(self, bytes, true)?)
+            }
+        };
+        Ok(Scratch { stream: self.clone(), buffer: Buffer::lent(allocation, len) })
     }
 
-    /// The smallest free memory that has as many bytes. If there is none, the largest is freed: a larger one will take its place.
-    fn take_scratch(&self, bytes: usize) -> Option<Memory> {
-        let mut all = self.free_scratch();
-        let found = (0..all.len()).filter(|&i| all[i].len() >= bytes).min_by_key(|&i| all[i].len());
-        if let Some(index) = found {
-            return Some(all.swap_remove(index));
-        }
-        let largest = (0..all.len()).max_by_key(|&i| all[i].len())?;
-        let mut memory = all.swap_remove(largest);
-        drop(all);
-        free(&mut memory, self.raw());
-        None
-    }
-
-    /// Gives scratch memory on, but where the host sees at once that it was not left zero.
-    fn check_scratch<T: Element>(&self, mut scratch: Scratch<T>) -> Result<Scratch<T>> {
-        let Some(allocation) = scratch.buffer.allocation_mut() else { return Ok(scratch) };
+    /// Refuses memory that was not left zero, where the host sees at once. It is given up then: a next call shall succeed.
+    fn check_scratch(&self, allocation: &Allocation) -> Result<()> {
         let memory = allocation.memory();
         if !memory.is_synchronous() {
-            return Ok(scratch);
+            return Ok(());
         }
-        let mut bytes = vec![0; memory.len()];
-        memory.read(0, &mut bytes, None)?;
-        let Some(byte) = bytes.iter().position(|&byte| byte != 0) else { return Ok(scratch) };
-        // It is given up: a next call shall succeed.
-        if let Some(mut memory) = allocation.take(self) {
-            free(&mut memory, None);
+        let mut bytes = [0; LEAST];
+        for offset in (0..memory.len()).step_by(LEAST) {
+            let bytes = &mut bytes[..LEAST.min(memory.len() - offset)];
+            memory.read(offset, bytes, None)?;
+            if let Some(byte) = bytes.iter().position(|&byte| byte != 0) {
+                let (len, device) = (memory.len(), self.device().to_string());
+                return Err(Error::Scratch { byte: offset + byte, value: bytes[byte], len, device });
+            }
         }
-        Err(Error::Scratch { byte, value: bytes[byte], len: bytes.len(), device: self.device().to_string() })
+        Ok(())
     }
 }
 
@@ -155,9 +148,9 @@ impl<T: Element> Scratch<T> {
 
 impl<T: Element> Drop for Scratch<T> {
     fn drop(&mut self) {
-        // What cannot be ordered is freed instead, and what a graph uses is kept by it.
-        if let Some(memory) = self.buffer.allocation_mut().and_then(|allocation| allocation.take(&self.stream)) {
-            self.stream.free_scratch().push(memory);
+        // What a graph uses is kept by it.
+        if !self.buffer.is_shared() {
+            self.stream.give_back(Lent::Scratch, self.buffer.as_slice().allocation());
         }
     }
 }

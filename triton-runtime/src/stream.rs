@@ -5,6 +5,7 @@ use crate::device::{Backend, Device};
 use crate::driver::stream::{RawEvent, RawStream};
 use crate::error::{Error, Result};
 use crate::event::{Event, EventBackend};
+use crate::kept::Kept;
 use crate::lock;
 use crate::memory::Memory;
 use crate::sim::SimStream;
@@ -25,8 +26,8 @@ pub struct Stream(Arc<Inner>);
 
 struct Inner {
     device: Device,
-    /// Zeroed memory that is free in the order of this stream: see [`Scratch`](crate::Scratch).
-    scratch: Mutex<Vec<Memory>>,
+    /// What it lends, and is not in use.
+    kept: Mutex<Kept>,
     /// If it is captured, or was.
     recorder: Option<Recorder<Stream>>,
     backend: StreamBackend,
@@ -38,8 +39,11 @@ impl Drop for Inner {
             StreamBackend::Cuda(raw) => Some(raw),
             StreamBackend::Cpu | StreamBackend::Sim(_) => None,
         };
-        for mut memory in lock(&self.scratch).drain(..) {
-            free(&mut memory, raw);
+        for mut owner in lock(&self.kept).drain() {
+            // What a captured stream keeps has the order of the other one.
+            if let (None, Some(owner)) = (&self.recorder, Arc::get_mut(&mut owner)) {
+                owner.free(raw);
+            }
         }
     }
 }
@@ -81,7 +85,7 @@ impl Stream {
     }
 
     pub(crate) fn with(device: Device, backend: StreamBackend) -> Stream {
-        Stream(Arc::new(Inner { device, scratch: Mutex::default(), recorder: None, backend }))
+        Stream(Arc::new(Inner { device, kept: Mutex::default(), recorder: None, backend }))
     }
 
     /// A stream that another library made: `handle` is its `CUstream`, as [`Stream::as_raw`] gives it (null is the legacy
@@ -110,7 +114,7 @@ impl Stream {
     pub(crate) fn captured(&self) -> Result<Stream> {
         let (device, backend) = (self.device().clone(), StreamBackend::new(self.device())?);
         let recorder = Some(Recorder::new(self.clone()));
-        Ok(Stream(Arc::new(Inner { device, scratch: Mutex::default(), recorder, backend })))
+        Ok(Stream(Arc::new(Inner { device, kept: Mutex::default(), recorder, backend })))
     }
 
     /// Takes down what is enqueued, if the stream is captured.
@@ -129,9 +133,31 @@ impl Stream {
         &self.0.backend
     }
 
-    /// Zeroed memory that nothing uses: see [`Scratch`](crate::Scratch).
-    pub(crate) fn free_scratch(&self) -> MutexGuard<'_, Vec<Memory>> {
-        lock(&self.0.scratch)
+    /// What it lends, and is not in use.
+    pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
+        lock(&self.0.kept)
+    }
+
+    /// The stream that this one's capture was asked of, or this one if it is not captured: for memory and copies that belong to no graph, such as
+    /// a table that is made at the first use, in a capture or not.
+    ///
+    /// ```
+    /// use triton_runtime::{Device, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let stream = Device::best().stream()?;
+    /// let (mut table, mut y) = (None, stream.zeros::<i32>(2)?);
+    /// let graph = stream.capture(|captured| {
+    ///     let table = table.insert(captured.outside_capture().upload(&[3, 4])?);
+    ///     captured.copy(table, &mut y)
+    /// })?;
+    /// graph.launch(&stream)?;
+    /// assert_eq!(stream.download(&y)?, [3, 4]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn outside_capture(&self) -> &Stream {
+        self.recorder().map_or(self, Recorder::home)
     }
 
     /// Compute capability, driver version and multiprocessors of a GPU, or of a simulated one, which has no driver.

@@ -50,8 +50,8 @@ pub(crate) struct StreamUses<S> {
 
 #[derive(Debug)]
 struct Uses<S> {
-    /// The stream of the last write; the allocation counts as one.
-    writer: S,
+    /// The stream of the last write; the allocation counts as one. `None` while the buffer [rests](StreamUses::rest).
+    writer: Option<S>,
     /// Other streams that read since. Each of them waits for the writer.
     readers: Vec<S>,
 }
@@ -63,7 +63,7 @@ impl<S: OrderedStream> StreamUses<S> {
             writer: AtomicUsize::new(stream.key()),
             has_readers: AtomicBool::new(false),
             captured: AtomicBool::new(false),
-            uses: Mutex::new(Uses { writer: stream, readers: Vec::new() }),
+            uses: Mutex::new(Uses { writer: Some(stream), readers: Vec::new() }),
         }
     }
 
@@ -98,7 +98,7 @@ impl<S: OrderedStream> StreamUses<S> {
         if uses.readers.iter().any(|reader| reader.key() == stream.key()) {
             return Ok(());
         }
-        stream.wait_for(&uses.writer)?;
+        uses.writer.iter().try_for_each(|writer| stream.wait_for(writer))?;
         uses.readers.push(stream.clone());
         self.has_readers.store(true, Relaxed);
         Ok(())
@@ -108,23 +108,42 @@ impl<S: OrderedStream> StreamUses<S> {
     #[cold]
     fn write_after_others(&self, stream: &S) -> Result<(), S::Error> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        for other in std::iter::once(&uses.writer).chain(&uses.readers) {
+        for other in uses.writer.iter().chain(&uses.readers) {
             if other.key() != stream.key() {
                 stream.wait_for(other)?;
             }
         }
         uses.readers.clear();
         self.has_readers.store(false, Relaxed);
-        if uses.writer.key() != stream.key() {
+        if uses.writer.as_ref().is_none_or(|writer| writer.key() != stream.key()) {
             // The key first: the old writer may go, and its key become another stream's.
             self.writer.store(stream.key(), Relaxed);
-            uses.writer = stream.clone();
+            uses.writer = Some(stream.clone());
         }
         Ok(())
     }
 
+    /// Forgets the stream, which has all uses in its order and keeps the buffer itself: else each would keep the other alive. Nothing uses a
+    /// buffer that rests.
+    pub(crate) fn rest(&self) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.readers.clear();
+        self.has_readers.store(false, Relaxed);
+        let writer = uses.writer.take();
+        drop(uses);
+        drop(writer);
+    }
+
+    /// The uses of a buffer that has rested, as if it was allocated on this stream.
+    pub(crate) fn wake(&self, stream: S) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        self.writer.store(stream.key(), Relaxed);
+        self.captured.store(false, Relaxed);
+        uses.writer = Some(stream);
+    }
+
     /// The stream of the last write, and the other streams that read since.
-    pub(crate) fn last(&self) -> (S, Vec<S>) {
+    pub(crate) fn last(&self) -> (Option<S>, Vec<S>) {
         let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         (uses.writer.clone(), uses.readers.clone())
     }

@@ -19,6 +19,8 @@ mod support;
 mod tensor_maps;
 #[path = "fake/views.rs"]
 mod views;
+#[path = "fake/workspaces.rs"]
+mod workspaces;
 
 use std::path::Path;
 use std::process::Command;
@@ -59,6 +61,8 @@ const CASES: &[(&str, &str)] = &[
     ("scratch", ""),
     ("scratch-without-pools", "no-pools"),
     ("fills", ""),
+    ("workspaces", ""),
+    ("workspaces-without-pools", "no-pools"),
     ("graphs", ""),
     ("captures-that-fail", ""),
     ("invalid-captures", "invalid-capture"),
@@ -154,6 +158,8 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "scratch" => scratch::scratch,
         "scratch-without-pools" => scratch::scratch_without_pools,
         "fills" => scratch::fills,
+        "workspaces" => workspaces::workspaces,
+        "workspaces-without-pools" => workspaces::without_pools,
         "graphs" => graphs::graphs,
         "captures-that-fail" => graphs::captures_that_fail,
         "invalid-captures" => graphs::invalid_captures,

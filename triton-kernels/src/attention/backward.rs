@@ -5,6 +5,7 @@ use super::shape::{Extents, Span, all_depths, by_depth, scale_of};
 use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::grid::{part, part_mut, parts};
+use crate::lent::workspace;
 use triton::prelude::*;
 
 all_depths!(Keys: OfKeysPool);
@@ -115,7 +116,7 @@ where
     let (factor, Span { left, right }, group) = (scale_of(scale, depth), span, extents.group());
     let scale = factor * std::f32::consts::LOG2_E;
     let shape = [batch, heads, queries];
-    let mut delta = stream.uninit::<f32>(shape.iter().product())?;
+    let mut delta = workspace::<f32>(op, stream, shape.iter().product())?;
     for (images, of) in parts(batch, 1).flat_map(|images| parts(heads, 1).map(move |of| (images.clone(), of))) {
         let delta = delta.view_mut(shape)?.narrow(0, images.clone())?.narrow(1, of.clone())?;
         let grid = (queries.div_ceil(16), of.len(), images.len());

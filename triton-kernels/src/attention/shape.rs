@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::error::{Error, extent, size, value};
-use crate::grid::{MOST, parts};
+use crate::grid::{MOST, chunks};
 use std::ops::Range;
 
 /// More than the difference of two positions, and small enough to be added to one.
@@ -76,17 +76,16 @@ impl Extents {
     }
 
     /// The heads of q of each launch, its heads of k, and the number of heads of q that share one of those.
-    pub(super) fn parts_of_heads(&self) -> Vec<(Range<usize>, Range<usize>, i32)> {
-        let group = self.group().max(1);
-        if group <= MOST {
-            let of_keys = MOST / group;
-            let count = self.key_heads.div_ceil(of_keys);
-            let part = |i: usize| i * of_keys..((i + 1) * of_keys).min(self.key_heads);
-            let all = (0..count).map(part);
-            return all.map(|keys| (keys.start * group..keys.end * group, keys, group as i32)).collect();
-        }
-        let of = |key: usize| parts(group, 1).map(move |part| (key, key * group + part.start..key * group + part.end));
-        (0..self.key_heads).flat_map(of).map(|(key, heads)| (heads, key..key + 1, MOST as i32)).collect()
+    pub(super) fn parts_of_heads(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>, i32)> {
+        let (group, key_heads) = (self.group().max(1), self.key_heads);
+        // Several heads of keys at a time, or a part of the heads of q that share one.
+        let (of_keys, of_group) = if group <= MOST { (MOST / group, group) } else { (1, MOST) };
+        let part = move |i: usize| i * of_keys..((i + 1) * of_keys).min(key_heads);
+        (0..key_heads.div_ceil(of_keys)).map(part).flat_map(move |keys| {
+            chunks(group * keys.len(), of_group * keys.len()).map(move |of| {
+                (keys.start * group + of.start..keys.start * group + of.end, keys.clone(), of_group as i32)
+            })
+        })
     }
 
     /// Checks another operand of q's shape.

@@ -1,6 +1,8 @@
 //! The builder of a contraction: checks, selection, launch.
 
+use super::few::Few;
 use super::kernel::*;
+use super::memo::{Key, Memo, words, words_of_text};
 use super::normal::{Axes, Misfit, Mode, Normal, normal};
 use super::notation::{Notation, parse};
 use super::numbers::{Numbers, numbers};
@@ -9,14 +11,18 @@ use super::tiles::{Instance, Plan, Problem, fastest, plans};
 use crate::element::{FloatElement, operation};
 use crate::error::{Error, Result};
 use crate::gemm::{GemmElement, GemvElement, gemm, gemm_batched, gemv};
+use crate::lent::constants;
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
+use triton::Constants;
 use triton::prelude::*;
 
 /// A contraction that is described and not enqueued yet; made by [`contract`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 pub struct Contraction<'a, T> {
-    expression: String,
+    expression: Few<u8, 48>,
     x: Modes<'a, T>,
     y: Modes<'a, T>,
     z: ModesMut<'a, T>,
@@ -76,8 +82,24 @@ pub fn contract<'a, T: FloatElement>(
     y: impl Into<Modes<'a, T>>,
     z: impl Into<ModesMut<'a, T>>,
 ) -> Contraction<'a, T> {
-    let (expression, x, y, z) = (expression.to_string(), x.into(), y.into(), z.into());
+    let (expression, x, y, z) = (expression.bytes().collect(), x.into(), y.into(), z.into());
     Contraction { expression, x, y, z, alpha: 1.0, beta: 0.0, deterministic: false, tile: None }
+}
+
+/// How a contraction is computed, with the numbers of its launch.
+#[derive(Debug)]
+enum Known {
+    Nothing,
+    Product(Normal),
+    Tile(Box<OfTile>),
+}
+
+/// A launch of the kernel.
+#[derive(Debug)]
+struct OfTile {
+    plan: Plan,
+    numbers: Numbers,
+    programs: usize,
 }
 
 /// How a contraction is computed, as [`Contraction::plan`] tells.
@@ -142,6 +164,49 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
     /// # Errors
     /// As of [`launch`](Contraction::launch).
     pub fn plan(&self, stream: &Stream) -> Result<Computed> {
+        Ok(match &*self.known(stream)? {
+            Known::Nothing => Computed::Nothing,
+            Known::Product(normal) => Computed::Product(normal.clone()),
+            Known::Tile(of) => Computed::Tile(of.plan.clone()),
+        })
+    }
+
+    /// The same with the numbers of the launch: as of an earlier one of the same operands but for where they are.
+    fn known(&self, stream: &Stream) -> Result<Arc<Known>> {
+        static MEMO: Memo<Known> = Memo::new();
+        let key = self.key(stream)?;
+        if let Some(known) = key.as_ref().and_then(|key| MEMO.get(key)) {
+            return Ok(known);
+        }
+        let known = match self.computed(stream)? {
+            Computed::Nothing => Known::Nothing,
+            Computed::Product(normal) => Known::Product(normal),
+            Computed::Tile(plan) => {
+                let numbers = numbers(&plan).zip(plan.programs());
+                let (numbers, programs) = numbers.ok_or_else(|| too_large(&plan.normal))?;
+                Known::Tile(Box::new(OfTile { plan, numbers, programs }))
+            }
+        };
+        let known = Arc::new(known);
+        if let Some(key) = key {
+            MEMO.set(key, known.clone());
+        }
+        Ok(known)
+    }
+
+    /// All that it follows from; `None` if that is too much.
+    fn key(&self, stream: &Stream) -> Result<Option<Key>> {
+        let device = stream.device().compute_capability().map_or([0; 2], |of| [of.major, of.minor]);
+        let flags = self.aligned()?.iter().fold(u64::from(self.beta != 0.0), |flags, is| flags << 1 | u64::from(*is));
+        let tile = self.tile.map_or([u64::MAX; 3], |tile| tile.map(|side| side as u64));
+        let operands =
+            [(&self.x.shape, &self.x.strides), (&self.y.shape, &self.y.strides), (&self.z.shape, &self.z.strides)];
+        let operands = operands.into_iter().flat_map(|(shape, strides)| words(shape).chain(words(strides)));
+        let all = words_of_text(&self.expression).chain(operands).chain(tile).chain(device.map(u64::from));
+        Ok(Key::new(TypeId::of::<T>(), all.chain([flags])))
+    }
+
+    fn computed(&self, stream: &Stream) -> Result<Computed> {
         let (_, normal) = self.read()?;
         let Some(sizes) = normal.sizes() else { return Err(too_large(&normal)) };
         if sizes[..3].contains(&0) {
@@ -181,10 +246,11 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
     /// [`Error::Notation`], [`Error::Rank`], [`Error::Extent`], [`Error::Value`], [`Error::Unsupported`], [`Error::Instance`], and what the
     /// device says.
     pub fn launch(self, stream: &Stream) -> Result<()> {
-        match self.plan(stream)? {
-            Computed::Nothing => Ok(()),
-            Computed::Product(normal) => T::dispatch::<Products>(Product { of: self, normal }, stream),
-            Computed::Tile(plan) => T::dispatch::<Tiled>(Tile { of: self, plan }, stream),
+        let known = self.known(stream)?;
+        match *known {
+            Known::Nothing => Ok(()),
+            Known::Product(_) => T::dispatch::<Products>(Product { of: self, known }, stream),
+            Known::Tile(_) => T::dispatch::<Tiled>(Tile { of: self, known }, stream),
         }
     }
 
@@ -194,9 +260,9 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
             memory.as_ref().map_err(Clone::clone)?;
         }
         self.z.memory.as_ref().map_err(Clone::clone)?;
-        let notation = parse(&self.expression).map_err(|fault| Error::Notation {
+        let notation = parse(self.text()).map_err(|fault| Error::Notation {
             op: OP,
-            text: self.expression.clone(),
+            text: self.text().to_string(),
             found: fault.found,
             expected: fault.expected,
             fix: fault.fix,
@@ -226,14 +292,18 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
     }
 
     fn problem(&self, normal: Normal) -> Result<Problem> {
-        let at = |address: u64| address.is_multiple_of(16);
+        Ok(Problem { normal, bytes: size_of::<T>(), aligned: self.aligned()?, reads_z: self.beta != 0.0 })
+    }
+
+    /// Whether the first elements of x, y and z are at multiples of 16 bytes.
+    fn aligned(&self) -> Result<[bool; 3]> {
         let (x, y) = (self.x.memory.as_ref(), self.y.memory.as_ref());
         let addresses = [x.map(View::address), y.map(View::address), self.z.memory.as_ref().map(ViewMut::address)];
         let mut aligned = [false; 3];
         for (aligned, address) in aligned.iter_mut().zip(addresses) {
-            *aligned = at(address.map_err(Clone::clone)?);
+            *aligned = address.map_err(Clone::clone)?.is_multiple_of(16);
         }
-        Ok(Problem { normal, bytes: size_of::<T>(), aligned, reads_z: self.beta != 0.0 })
+        Ok(aligned)
     }
 }
 
@@ -285,7 +355,7 @@ fn instance(of: &ContractionChoice) -> Instance {
 #[derive(Debug)]
 pub struct Tile<'a, T> {
     of: Contraction<'a, T>,
-    plan: Plan,
+    known: Arc<Known>,
 }
 
 operation!(Tiled: Tile by tiled);
@@ -294,15 +364,15 @@ fn tiled<T: FloatElement>(tile: Tile<'_, T>, stream: &Stream) -> Result<()>
 where
     triton::Compiled: ContractionPool<T>,
 {
-    let Tile { of, plan } = tile;
-    let (device, wanted) = (stream.device(), plan.instance);
-    let numbers = numbers(&plan).zip(plan.programs());
-    let Some((Numbers { m, n, k, digits, outer, depth }, programs)) = numbers else {
-        return Err(too_large(&plan.normal));
-    };
+    let Tile { of, known } = tile;
+    let Known::Tile(of_tile) = &*known else { return Ok(()) };
+    let OfTile { plan, numbers, programs } = &**of_tile;
+    let (device, wanted, programs) = (stream.device(), plan.instance, *programs);
+    let Numbers { m, n, k, digits, outer, depth } = numbers;
+    let (m, n, k, digits) = (*m, *n, *k, *digits);
     let k = if of.alpha == 0.0 { Depth { rest: 0, ..k } } else { k };
-    let table = |rows: &[i32]| if rows.is_empty() { Ok(None) } else { stream.upload(rows).map(Some) };
-    let (on_outer, on_depth) = (table(&outer)?, table(&depth)?);
+    let table = |rows: &[i32]| if rows.is_empty() { Ok(None) } else { constants(OP, stream, rows).map(Some) };
+    let (on_outer, on_depth) = (table(outer)?, table(depth)?);
     let (outer, depth) = (rows(&on_outer, 4, device)?, rows(&on_depth, 3, device)?);
     let (x, y) = if plan.swapped { (of.y.memory?, of.x.memory?) } else { (of.x.memory?, of.y.memory?) };
     let [first, second, third, fourth] = digits;
@@ -327,7 +397,7 @@ where
 }
 
 /// A table, if there is one.
-fn rows<'a>(table: &'a Option<Buffer<i32>>, columns: usize, device: &'a Device) -> triton::Result<View<'a, i32, 2>> {
+fn rows<'a>(table: &'a Option<Constants<i32>>, columns: usize, device: &'a Device) -> triton::Result<View<'a, i32, 2>> {
     match table {
         Some(table) => table.view([table.len() / columns, columns]),
         None => Ok(View::none(device)),
@@ -339,13 +409,14 @@ fn rows<'a>(table: &'a Option<Buffer<i32>>, columns: usize, device: &'a Device) 
 #[derive(Debug)]
 pub struct Product<'a, T> {
     of: Contraction<'a, T>,
-    normal: Normal,
+    known: Arc<Known>,
 }
 
 operation!(Products: Product by product);
 
 fn product<T: FloatElement + GemmElement<T> + GemvElement<T>>(product: Product<'_, T>, stream: &Stream) -> Result<()> {
-    let Product { of, normal } = product;
+    let Product { of, known } = product;
+    let Known::Product(normal) = &*known else { return Ok(()) };
     let axis = |class: &[Mode], operand: usize| {
         class.first().map_or((1, 0), |mode| (mode.extent, mode.strides[operand] as isize))
     };
@@ -372,12 +443,16 @@ fn product<T: FloatElement + GemmElement<T> + GemvElement<T>>(product: Product<'
     }
 }
 
+impl<T> Contraction<'_, T> {
+    /// The notation, which was a text.
+    fn text(&self) -> &str {
+        str::from_utf8(&self.expression).unwrap_or_default()
+    }
+}
+
 impl<T> fmt::Debug for Contraction<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shapes = [&self.x.shape, &self.y.shape, &self.z.shape];
-        f.debug_struct("Contraction")
-            .field("expression", &self.expression)
-            .field("shapes", &shapes)
-            .finish_non_exhaustive()
+        f.debug_struct("Contraction").field("expression", &self.text()).field("shapes", &shapes).finish_non_exhaustive()
     }
 }

@@ -7,7 +7,9 @@
 //! letters may be batches, operands may be vectors and scalars, and the sizes of tiles are not given by hand.
 
 mod builder;
+mod few;
 pub mod kernel;
+mod memo;
 pub mod normal;
 pub mod notation;
 mod numbers;

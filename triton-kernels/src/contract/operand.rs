@@ -1,7 +1,11 @@
 //! Operands of any number of axes.
 
+use super::few::Few;
 use crate::error::{Error, Result};
 use triton::{Buffer, Element, Tensor, View, ViewMut};
+
+/// A number for each axis.
+pub(super) type Numbers = Few<usize, 12>;
 
 /// The operation of errors.
 pub(super) const OP: &str = "contract";
@@ -11,16 +15,16 @@ pub(super) const OP: &str = "contract";
 pub struct Modes<'a, T> {
     /// All memory from the first element to the last.
     pub(super) memory: Result<View<'a, T, 1>>,
-    pub(super) shape: Vec<usize>,
-    pub(super) strides: Vec<usize>,
+    pub(super) shape: Numbers,
+    pub(super) strides: Numbers,
 }
 
 /// The same to be written.
 #[derive(Debug)]
 pub struct ModesMut<'a, T> {
     pub(super) memory: Result<ViewMut<'a, T, 1>>,
-    pub(super) shape: Vec<usize>,
-    pub(super) strides: Vec<usize>,
+    pub(super) shape: Numbers,
+    pub(super) strides: Numbers,
 }
 
 /// Elements from the first to the last.
@@ -39,13 +43,11 @@ fn span(shape: &[usize], strides: &[usize]) -> Result<usize> {
 }
 
 /// Strides that were passed, or row-major ones.
-fn strides_of(shape: &[usize], strides: Option<&[isize]>) -> Result<Vec<usize>> {
+fn strides_of(shape: &[usize], strides: Option<&[isize]>) -> Result<Numbers> {
     let Some(strides) = strides else {
-        let mut all = vec![1usize; shape.len()];
-        for axis in (1..shape.len()).rev() {
-            all[axis - 1] = all[axis].saturating_mul(shape[axis].max(1));
-        }
-        return Ok(all);
+        let inside = |axis: usize| &shape[axis + 1..];
+        let of = |axis: usize| inside(axis).iter().fold(1usize, |all, extent| all.saturating_mul((*extent).max(1)));
+        return Ok((0..shape.len()).map(of).collect());
     };
     let wrong = |found: String, expected| Error::Value {
         op: OP,
@@ -84,7 +86,7 @@ impl<'a, T: Element> Modes<'a, T> {
     pub fn new(buffer: &'a Buffer<T>, shape: &[usize], strides: Option<&[isize]>) -> Modes<'a, T> {
         let of = strides_of(shape, strides);
         let memory = of.as_ref().map_err(Clone::clone).and_then(|of| Ok(buffer.view([span(shape, of)?])?));
-        Modes { memory, shape: shape.to_vec(), strides: of.unwrap_or_default() }
+        Modes { memory, shape: shape.iter().copied().collect(), strides: of.unwrap_or_else(|_| Few::from_iter([])) }
     }
 }
 
@@ -99,7 +101,7 @@ impl<'a, T: Element> ModesMut<'a, T> {
                 Some(reason) => Err(Error::Value {
                     op: OP,
                     parameter: "strides",
-                    found: format!("{of:?} for {shape:?}: {reason}"),
+                    found: format!("{:?} for {shape:?}: {reason}", &*of),
                     expected: "no two elements that may alias",
                     fix: "let each stride be larger than what all smaller ones reach",
                 }),
@@ -110,7 +112,7 @@ impl<'a, T: Element> ModesMut<'a, T> {
             Ok((_, span)) => buffer.view_mut([*span]).map_err(Error::from),
         };
         let of = of.map(|(of, _)| of);
-        ModesMut { memory, shape: shape.to_vec(), strides: of.unwrap_or_default() }
+        ModesMut { memory, shape: shape.iter().copied().collect(), strides: of.unwrap_or_else(|_| Few::from_iter([])) }
     }
 }
 
@@ -119,9 +121,9 @@ macro_rules! of_view {
         impl<'a, T: Element, const R: usize> From<$view<'a, T, R>> for $modes<'a, T> {
             fn from(view: $view<'a, T, R>) -> $modes<'a, T> {
                 // Views have no negative strides.
-                let (shape, strides) = (view.shape().to_vec(), view.strides().map(isize::unsigned_abs).to_vec());
+                let (shape, strides) = (view.shape(), view.strides().map(isize::unsigned_abs));
                 let memory = span(&shape, &strides).and_then(|span| Ok(view.as_strided([span], [1])?));
-                $modes { memory, shape, strides }
+                $modes { memory, shape: shape.into_iter().collect(), strides: strides.into_iter().collect() }
             }
         }
 

@@ -6,6 +6,8 @@
 use crate::Result;
 use crate::element::FloatElement;
 use crate::grid::parts;
+use crate::lent::workspace;
+use triton::Workspace;
 use triton::prelude::*;
 
 /// out = x where there is such an element, else 0: 16 places of a row by 64 channels a program.
@@ -34,14 +36,17 @@ fn fits<T: Element>(view: View<'_, T, 4>, columns: bool) -> bool {
 }
 
 /// Room for a copy of an operand, if it takes one.
-pub(super) struct Room<T: Element>(Option<Buffer<T>>);
+pub(super) struct Room<T: Element> {
+    op: &'static str,
+    copy: Option<Workspace<T>>,
+}
 
 impl<T: FloatElement> Room<T>
 where
     triton::Compiled: CopyInstance<T>,
 {
-    pub(super) fn new() -> Room<T> {
-        Room(None)
+    pub(super) fn new(op: &'static str) -> Room<T> {
+        Room { op, copy: None }
     }
 
     /// The operand as it lies, or a copy whose rows are padded with zeros: then it has more channels. An operand of few channels is not copied.
@@ -59,7 +64,7 @@ where
 
     fn copied<'a>(&'a mut self, x: View<'a, T, 4>, stream: &Stream) -> Result<View<'a, T, 4>> {
         let shape = padded::<T>(x.shape());
-        let room = self.0.insert(stream.uninit(shape.iter().product())?);
+        let room = self.copy.insert(workspace(self.op, stream, shape.iter().product())?);
         copied(x, room.view_mut(shape)?, stream)?;
         Ok(room.view(shape)?)
     }
@@ -68,6 +73,7 @@ where
 /// Computes an output as it lies, or in a copy of it with padded rows, if it lies in another order than `columns` says or its rows are not whole. The copy
 /// has more channels.
 pub(super) fn output<T: FloatElement>(
+    op: &'static str,
     y: ViewMut<'_, T, 4>,
     columns: bool,
     stream: &Stream,
@@ -82,7 +88,7 @@ where
     let [n, h, w, c] = y.shape();
     let (order, shape) =
         if columns { ([0, 2, 3, 1], padded::<T>([n, c, h, w])) } else { ([0, 1, 2, 3], padded::<T>(y.shape())) };
-    let mut room = stream.uninit(shape.iter().product())?;
+    let mut room = workspace(op, stream, shape.iter().product())?;
     compute(room.view_mut(shape)?.permute(order)?)?;
     let from = room.view(shape)?.permute(order)?;
     copied(from.narrow(2, 0..w)?.narrow(3, 0..c)?, y, stream)

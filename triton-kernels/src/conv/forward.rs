@@ -116,11 +116,11 @@ where
     }
     let Geometry { images, window, output: [down, across], .. } = geometry;
     let taps = [0, 1].map(|i| Taps::of_output(window[i], options.padding[i], options.dilation[i]));
-    let (mut of_x, mut of_w) = (Room::new(), Room::new());
+    let (mut of_x, mut of_w) = (Room::new(op), Room::new(op));
     let columns = is_columns(x.shape(), x.strides());
     let (x, w) = (of_x.operand(x, columns, stream)?, of_w.operand(w, false, stream)?);
     let columns = is_columns(x.shape(), x.strides());
-    output(y, columns, stream, |y| {
+    output(op, y, columns, stream, |y| {
         let product = Product {
             x,
             w,

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::error::{Error, extent, size, value};
 use crate::grid::MOST;
+use std::fmt;
 
 /// Multiprocessors that a launch is to fill. It does not depend on the device, so that a result is the same on all of them.
 pub(super) const MULTIPROCESSORS: usize = 132;
@@ -48,6 +49,15 @@ pub(super) struct Geometry {
 /// Names of the operands in the order x, w, y.
 pub(super) type Names = [&'static str; 3];
 
+/// Two numbers in a message, which is made if they are wrong.
+struct Pair([usize; 2]);
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {})", self.0[0], self.0[1])
+    }
+}
+
 impl Geometry {
     /// Checks extents, of which x and w say what those of y have to be.
     pub(super) fn new(
@@ -60,16 +70,14 @@ impl Geometry {
     ) -> Result<Geometry> {
         let Options { stride, dilation, padding, splits } = options;
         let above = |name, found: [usize; 2]| {
-            let what = format!("({}, {})", found[0], found[1]);
-            value(op, name, what, !found.contains(&0), "numbers from 1 on", "1 leaves nothing out")
+            value(op, name, Pair(found), !found.contains(&0), "numbers from 1 on", "1 leaves nothing out")
         };
         above("stride", stride)?;
         above("dilation", dilation)?;
         // What is computed of these fits, since extents are less than 2³¹.
         for (name, found) in [("stride", stride), ("dilation", dilation), ("padding", padding)] {
-            let what = format!("({}, {})", found[0], found[1]);
             let fits = found.iter().all(|number| *number < 1 << 30);
-            value(op, name, what, fits, "numbers below 2³⁰", "no image is so large")?;
+            value(op, name, Pair(found), fits, "numbers below 2³⁰", "no image is so large")?;
         }
         [x, w, y].iter().zip(names).try_for_each(|(shape, name)| size(op, name, shape))?;
         value(op, "splits", splits.unwrap_or(1), splits != Some(0), "a number from 1 on", "1 does not split")?;

@@ -96,11 +96,11 @@ where
     }
     let Geometry { images, input, window, .. } = geometry;
     let Options { stride, padding, dilation, splits } = options;
-    let (mut of_dy, mut of_w) = (Room::new(), Room::new());
+    let (mut of_dy, mut of_w) = (Room::new(op), Room::new(op));
     let columns = is_columns(dy.shape(), dy.strides());
     let (dy, w) = (of_dy.operand(dy, columns, stream)?, of_w.operand(w, false, stream)?);
     let columns = is_columns(dy.shape(), dy.strides());
-    output(dx, columns, stream, |mut dx| {
+    output(op, dx, columns, stream, |mut dx| {
         for (down, across) in (0..stride[0]).flat_map(|down| (0..stride[1]).map(move |across| (down, across))) {
             let phase = [down, across];
             let places = |i: usize| input[i].saturating_sub(phase[i]).div_ceil(stride[i]);

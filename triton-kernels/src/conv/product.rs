@@ -7,6 +7,7 @@ use crate::Result;
 use crate::gemm::kernels::epilogue::Epilogue;
 use crate::gemm::kernels::finish::{FinishKernelInstance, finish};
 use crate::grid::parts;
+use crate::lent::scratch;
 use crate::pool::choose;
 use triton::prelude::*;
 
@@ -71,15 +72,8 @@ pub(super) fn is_large(m: usize, n: usize) -> bool {
 }
 
 /// Rows and columns of tiles, from the one that loads least to the one that fills the multiprocessors first.
-fn tiles(m: usize, filters: usize) -> Vec<[usize; 2]> {
-    let mut all = Vec::new();
-    if filters <= 32 {
-        all.push([128, 32]);
-    }
-    if is_large(m, filters) {
-        all.push([128, 128]);
-    }
-    all
+fn tiles(m: usize, filters: usize) -> impl Iterator<Item = [usize; 2]> {
+    [(filters <= 32).then_some([128, 32]), is_large(m, filters).then_some([128, 128])].into_iter().flatten()
 }
 
 fn sides(of: &ConvChoice) -> [usize; 2] {
@@ -169,7 +163,7 @@ impl<T: Float> Product<'_, T> {
         let elements = taps[0].count * taps[1].count * deep;
         let steps = if flat { elements.div_ceil(step) } else { elements };
         let runs = |tile: [usize; 2]| pool.iter().any(|of| sides(of.choice()) == tile && of.runs_on(stream));
-        let tile = tiles(m, filters).into_iter().find(|tile| runs(*tile)).unwrap_or([64, 64]);
+        let tile = tiles(m, filters).find(|tile| runs(*tile)).unwrap_or([64, 64]);
         let count_of = |[rows, columns]: [usize; 2]| m.div_ceil(rows) * filters.div_ceil(columns);
         let (count, chunk) = splits(asked, count_of(tile), steps);
         let order = [0, 3, 1, 2];
@@ -191,7 +185,8 @@ impl<T: Float> Product<'_, T> {
         let shape = if count > 1 { [count, m, filters] } else { [0; 3] };
         // As many as there are tiles at most: the general instance runs if operands are not aligned.
         let of_done = if count > 1 { count_of([64, 32]) } else { 0 };
-        let (mut parts, mut done) = (stream.scratch::<f32>(shape.iter().product())?, stream.scratch::<i32>(of_done)?);
+        let (mut parts, mut done) =
+            (scratch::<f32>(op, stream, shape.iter().product())?, scratch::<i32>(op, stream, of_done)?);
         let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
         let tuned = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y.reborrow(), bias, parts, done, window, begun);
         let tuned = choose(op, tuned, instance, stream, |of: &ConvChoice| instance.is_some() || sides(of) == tile)?;

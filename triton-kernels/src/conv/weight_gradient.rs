@@ -8,6 +8,7 @@ use super::product::is_flat;
 use super::window_options;
 use crate::element::{FloatElement, operation};
 use crate::grid::MOST;
+use crate::lent::scratch;
 use crate::{GemmElement, Result, gemm};
 use triton::prelude::*;
 
@@ -65,6 +66,8 @@ impl<T: FloatElement> Conv2dWeightGradient<'_, T> {
 
 operation!(WeightGradient: Conv2dWeightGradient by weight_gradient);
 
+const OP: &str = "conv2d_weight_gradient";
+
 fn weight_gradient<T>(of: Conv2dWeightGradient<'_, T>, stream: &Stream) -> Result<()>
 where
     T: FloatElement + GemmElement<T>,
@@ -74,21 +77,21 @@ where
         + ConvWeightPool<T, true, false>
         + ConvWeightPool<T, true, true>,
 {
-    let Conv2dWeightGradient { x, dy, dw, options } = of;
+    let (op, Conv2dWeightGradient { x, dy, dw, options }) = (OP, of);
     let names = ["x", "dw", "dy"];
-    let geometry = Geometry::new("conv2d_weight_gradient", names, x.shape(), dw.shape(), dy.shape(), options)?;
+    let geometry = Geometry::new(op, names, x.shape(), dw.shape(), dy.shape(), options)?;
     if geometry.is_pointwise()
         && options.splits.is_none()
         && let (Ok(x), Ok(dy)) = (rows(x), rows(dy))
     {
         return gemm(dy.transpose(), x, dw.select(1, 0)?.select(1, 0)?).deterministic(true).launch(stream);
     }
-    let (mut of_x, mut of_dy) = (Room::new(), Room::new());
+    let (mut of_x, mut of_dy) = (Room::new(op), Room::new(op));
     let columns = |x: View<'_, T, 4>| is_columns(x.shape(), x.strides());
     let x = of_x.operand(x, columns(x), stream)?;
     let (columns, flat) = (columns(x), is_flat(geometry.channels, 64));
     let dy = of_dy.operand(dy, columns, stream)?;
-    output(dw, false, stream, |dw| match (columns, flat) {
+    output(op, dw, false, stream, |dw| match (columns, flat) {
         (false, false) => enqueue::<T, false, false>(x, dy, dw, &geometry, [0; 2], stream),
         (false, true) => enqueue::<T, false, true>(x, dy, dw, &geometry, [0; 2], stream),
         (true, false) => enqueue::<T, true, false>(x, dy, dw, &geometry, [0; 2], stream),
@@ -147,7 +150,8 @@ where
     let numbers = Window { steps: steps as i32, chunk: chunk as i32, ..numbers };
     let shape = if count > 1 { [count, filters, across * side] } else { [0; 3] };
     let of_done = if count > 1 { down * across } else { 0 };
-    let (mut parts, mut done) = (stream.scratch::<f32>(shape.iter().product())?, stream.scratch::<i32>(of_done)?);
+    let (mut parts, mut done) =
+        (scratch::<f32>(OP, stream, shape.iter().product())?, scratch::<i32>(OP, stream, of_done)?);
     let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
     let order = [0, 3, 1, 2];
     let (x, dy) = if COLUMNS { (x.permute(order)?, dy.permute(order)?) } else { (x, dy) };

@@ -8,6 +8,7 @@ use super::pools::{Form, GemmElement, Operands, Precision, Rest, Shared};
 use crate::Activation;
 use crate::error::{Error, Result, extent, size};
 use crate::grid::{MOST, parts};
+use crate::lent::scratch;
 use crate::select::{Candidates, Kernel, Kind, Order, Plan, Problem};
 use std::fmt;
 use std::ops::Range;
@@ -149,6 +150,7 @@ where
 
 /// A product that was checked: what its kernel takes, and which it is.
 struct Prepared<'a, T, C> {
+    op: &'static str,
     operands: Operands<'a, T, C, 3>,
     sums: Option<ViewMut<'a, f32, 1>>,
     problem: Problem,
@@ -420,7 +422,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         let (form, plan) = choose::<T, C>(&problem, form, &wanted, stream)?;
         let rest = Rest { bias, row_bias, row_scales, column_scales, options };
         let (sums, deterministic) = (self.column_sums, self.deterministic);
-        Ok(Prepared { operands: Operands { a, b, c, residual, rest }, sums, problem, form, plan, deterministic })
+        Ok(Prepared { op, operands: Operands { a, b, c, residual, rest }, sums, problem, form, plan, deterministic })
     }
 }
 
@@ -467,13 +469,13 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
             Some(sums) => Some(sums.reborrow().narrow(0, columns)?),
             None => None,
         };
-        let Prepared { problem, form, plan, deterministic, .. } = *self;
-        Ok(Prepared { operands, sums, problem, form, plan, deterministic })
+        let Prepared { op, problem, form, plan, deterministic, .. } = *self;
+        Ok(Prepared { op, operands, sums, problem, form, plan, deterministic })
     }
 
     fn enqueue(self, stream: &Stream) -> Result<()> {
         let (of_parts, of_done, of_sums) = self.scratch();
-        let Prepared { operands, sums, problem, form, plan, deterministic } = self;
+        let Prepared { op, operands, sums, problem, form, plan, deterministic } = self;
         let Operands { a, b, mut c, residual, rest } = operands;
         let [batch, m, n] = c.shape();
         if batch * n == 0 {
@@ -498,9 +500,9 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
             T::enqueue_batch(order, &plan, Operands { a, b, c: c.reborrow(), residual, rest }, stream)?;
             return if is_left_out { T::finish(c, added, None, options, stream) } else { Ok(()) };
         }
-        let mut partial = stream.scratch::<f32>(of_sums.iter().product())?;
-        let mut parts = stream.scratch::<f32>(of_parts.iter().product())?;
-        let mut done = stream.scratch::<i32>(of_done)?;
+        let mut partial = scratch::<f32>(op, stream, of_sums.iter().product())?;
+        let mut parts = scratch::<f32>(op, stream, of_parts.iter().product())?;
+        let mut done = scratch::<i32>(op, stream, of_done)?;
         for i in 0..batch {
             let residual =
                 if residual.shape()[0] == 0 { View::none(stream.device()) } else { residual.select(0, i)? };

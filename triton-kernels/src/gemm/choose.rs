@@ -60,10 +60,10 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
     stream: &Stream,
 ) -> Result<(Form, Plan)> {
     static MEMORY: Memory = Memory::new();
-    if wanted.splits.is_some() || wanted.instance.is_some() {
+    if wanted.instance.is_some() {
         return chosen::<T, C>(problem, form, wanted, stream);
     }
-    let key = Key::new::<T, C>(problem, form, wanted.aligned, stream.device());
+    let key = Key::new::<T, C>(problem, form, wanted.aligned, wanted.splits, stream.device());
     if let Some(found) = MEMORY.get(&key) {
         return Ok(found);
     }
@@ -194,7 +194,7 @@ mod tests {
     fn a_choice_is_remembered_for_its_call_alone() {
         let device = triton::Device::cpu();
         let problem = |k| Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape: [256, 64, k] };
-        let key = |k, form, aligned| Key::new::<f32, f32>(&problem(k), form, aligned, &device);
+        let key = |k, form, aligned| Key::new::<f32, f32>(&problem(k), form, aligned, None, &device);
         let (memory, plan) = (Memory::new(), select::plans(&problem(256)).next().expect("a row"));
         memory.set(key(256, Form::Plain, true), (Form::Plain, plan));
         assert_eq!(memory.get(&key(256, Form::Plain, true)), Some((Form::Plain, plan)));
@@ -202,8 +202,9 @@ mod tests {
             key(257, Form::Plain, true),
             key(256, Form::Fused, true),
             key(256, Form::Plain, false),
-            Key::new::<bf16, f32>(&problem(256), Form::Plain, true, &device),
-            Key::new::<f32, f32>(&Problem { batch: 2, ..problem(256) }, Form::Plain, true, &device),
+            Key::new::<f32, f32>(&problem(256), Form::Plain, true, Some(1), &device),
+            Key::new::<bf16, f32>(&problem(256), Form::Plain, true, None, &device),
+            Key::new::<f32, f32>(&Problem { batch: 2, ..problem(256) }, Form::Plain, true, None, &device),
         ];
         for (i, other) in others.iter().enumerate() {
             assert_eq!(memory.get(other), None, "{i}");

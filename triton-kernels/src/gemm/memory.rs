@@ -15,14 +15,21 @@ pub(super) struct Key {
     form: Form,
     types: [TypeId; 2],
     aligned: bool,
+    splits: Option<usize>,
     /// Which code a device has: that of its compute capability. The CPU has 0.
     capability: [u32; 2],
 }
 
 impl Key {
-    pub(super) fn new<T: Element, C: Element>(problem: &Problem, form: Form, aligned: bool, device: &Device) -> Key {
+    pub(super) fn new<T: Element, C: Element>(
+        problem: &Problem,
+        form: Form,
+        aligned: bool,
+        splits: Option<usize>,
+        device: &Device,
+    ) -> Key {
         let capability = device.compute_capability().map_or([0; 2], |of| [of.major, of.minor]);
-        Key { problem: *problem, form, types: [TypeId::of::<T>(), TypeId::of::<C>()], aligned, capability }
+        Key { problem: *problem, form, types: [TypeId::of::<T>(), TypeId::of::<C>()], aligned, splits, capability }
     }
 }
 

@@ -4,6 +4,7 @@ use super::kernels::epilogue::Epilogue;
 use super::kernels::finish::{self, FinishKernelInstance};
 use super::kernels::sums::add_rows;
 use super::kernels::{batched::*, fused::*, int8::*, split::*, whole::*};
+use crate::lent::scratch;
 use crate::select::{GRANULE, Instance, Kernel, Kind, Order, Plan};
 use triton::prelude::*;
 use triton::{Choice, Pool};
@@ -147,7 +148,7 @@ where
     let [batch, m, n] = c.shape();
     let residual = if residual.shape().contains(&0) { None } else { Some(residual.split(0, [1, batch])?) };
     let rows = if sums.is_some() { [m.div_ceil(finish::ROWS), n] } else { [0; 2] };
-    let mut partial = stream.scratch::<f32>(rows[0] * rows[1])?;
+    let mut partial = scratch::<f32>("gemm", stream, rows[0] * rows[1])?;
     finish::finish(c.split(0, [1, batch])?, residual, None, partial.view_mut(rows)?, options, stream)?;
     match sums {
         Some(sums) => Ok(add_rows::<16, 128>(partial.view_mut(rows)?, sums).launch(stream, n.div_ceil(128))?),

@@ -3,6 +3,7 @@
 use super::flat::{axes, corner, fits, programs};
 use crate::element::{FloatElement, operation};
 use crate::error::value;
+use crate::lent::scratch;
 use crate::pool::choose;
 use crate::{Error, Result};
 use triton::prelude::*;
@@ -48,11 +49,35 @@ fn clip_kernel<T: Float, const R: i32, const N: i32>(x: TensorMut<T, 2>, norm: T
     }
 }
 
+/// Views: the first in place, so that few take no memory of the heap.
+#[derive(Debug)]
+struct Views<'a, T> {
+    first: [Option<ViewMut<'a, T, 2>>; 16],
+    rest: Vec<ViewMut<'a, T, 2>>,
+}
+
+impl<'a, T> FromIterator<ViewMut<'a, T, 2>> for Views<'a, T> {
+    fn from_iter<I: IntoIterator<Item = ViewMut<'a, T, 2>>>(views: I) -> Views<'a, T> {
+        let mut views = views.into_iter().fuse();
+        Views { first: std::array::from_fn(|_| views.next()), rest: views.collect() }
+    }
+}
+
+impl<'a, T> Views<'a, T> {
+    fn iter(&self) -> impl Iterator<Item = &ViewMut<'a, T, 2>> {
+        self.first.iter().flatten().chain(&self.rest)
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = ViewMut<'a, T, 2>> {
+        self.first.into_iter().flatten().chain(self.rest)
+    }
+}
+
 /// A bound of a norm; made by [`clip_by_norm`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct ClipByNorm<'a, T> {
-    gradients: Vec<ViewMut<'a, T, 2>>,
+    gradients: Views<'a, T>,
     most: f32,
     norm: ViewMut<'a, f32, 1>,
 }
@@ -106,24 +131,21 @@ where
     let (op, ClipByNorm { gradients, most, mut norm }) = ("clip_by_norm", of);
     crate::error::extent(op, "norm", 0, [norm.shape()[0], 1], "there is one norm of all gradients")?;
     value(op, "most", most, most >= 0.0, "0 or more", "it is the greatest norm that stays")?;
-    let mut flat = Vec::with_capacity(gradients.len());
-    for view in gradients {
-        let axes = axes(view.shape(), &[view.strides()], false);
-        flat.push(axes.view_mut(view)?);
-    }
-    flat.retain(|view| !view.shape().contains(&0));
+    let gradients = gradients.into_iter().filter(|view| !view.shape().contains(&0));
+    let flat = gradients.map(|view| axes(view.shape(), &[view.strides()], false).view_mut(view));
+    let flat = flat.collect::<Result<Views<'_, T>>>()?;
     let of_view = |view: &ViewMut<'_, T, 2>| programs(view.shape(), 1, 2048).min(PARTS);
     let count: usize = flat.iter().map(of_view).sum();
-    let mut parts = stream.scratch::<f32>(count)?;
+    let mut parts = scratch::<f32>(op, stream, count)?;
     let mut first = 0;
-    for view in &flat {
+    for view in flat.iter() {
         let begin = i32::try_from(first).map_err(|_| too_many(first))?;
         let of = of_view(view);
         squares_kernel::<T>(view.as_view(), parts.view_mut([count])?, begin).launch(stream, of)?;
         first += of;
     }
     norm_of_parts(parts.view_mut([count])?, norm.reborrow()).launch(stream, 1)?;
-    for view in flat {
+    for view in flat.into_iter() {
         let shape = view.shape();
         let tuned = clip_kernel_tuned::<T>(view, norm.as_view(), most);
         let tuned = choose(op, tuned, None, stream, |of| fits(of.R, shape))?;

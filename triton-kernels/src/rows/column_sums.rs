@@ -4,6 +4,7 @@
 use crate::element::{FloatElement, SumOf, operation};
 use crate::error::extent;
 use crate::functions::last_to_arrive;
+use crate::lent::scratch;
 use crate::{Error, Result};
 use triton::prelude::*;
 
@@ -121,8 +122,8 @@ where
     let programs = columns.div_ceil(width);
     let (each, strips) = strips(rows, programs);
     let each = i32::try_from(each).map_err(|_| too_many(rows))?;
-    let mut parts = stream.scratch::<f32>(strips * columns)?;
-    let mut done = stream.scratch::<i32>(programs)?;
+    let mut parts = scratch::<f32>(OP, stream, strips * columns)?;
+    let mut done = scratch::<i32>(OP, stream, programs)?;
     let (parts, done) = (parts.view_mut([strips, columns])?, done.view_mut([programs])?);
     let tuned = column_sums_kernel_tuned::<T>(x, parts, done, out, single, each);
     Ok(tuned.launch(stream, |_| (programs, strips))?)

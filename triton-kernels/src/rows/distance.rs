@@ -5,6 +5,7 @@ use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{extent, same_shape};
 use crate::functions::last_to_arrive;
+use crate::lent::scratch;
 use triton::prelude::*;
 
 /// The most programs, whose parts the last one adds at once.
@@ -125,13 +126,13 @@ where
     extent(op, "loss", 0, [loss.shape()[0], 1], "there is one loss of all elements")?;
     let count = if op == KL_DIV { rows as f64 } else { rows as f64 * columns as f64 };
     let scale = if rows == 0 || columns == 0 { 0.0 } else { (1.0 / count) as f32 };
-    let mut strides = vec![x.strides(), target.strides()];
-    strides.extend(dx.as_ref().map(ViewMut::strides));
+    let of_dx = dx.as_ref().map_or(x.strides(), ViewMut::strides);
+    let strides = [x.strides(), target.strides(), of_dx];
     let axes = axes(x.shape(), &strides, false);
     let programs = programs(axes.shape(x.shape()), 1, 1024).clamp(1, PARTS);
     let dx = dx.map_or_else(|| Ok(ViewMut::none(stream.device())), |dx| axes.view_mut(dx))?;
     let (x, target) = (axes.view(x)?, axes.view(target)?);
-    let (mut parts, mut done) = (stream.scratch::<f32>(programs)?, stream.scratch::<i32>(1)?);
+    let (mut parts, mut done) = (scratch::<f32>(op, stream, programs)?, scratch::<i32>(op, stream, 1)?);
     let (parts, done) = (parts.view_mut([programs])?, done.view_mut([1])?);
     if op == KL_DIV {
         return Ok(distance_kernel::<T, true>(x, target, loss, dx, parts, done, scale).launch(stream, programs)?);

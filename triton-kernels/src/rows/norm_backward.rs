@@ -4,6 +4,7 @@ use super::parameter::Parameter;
 use crate::Result;
 use crate::element::{FloatElement, SumOf, operation};
 use crate::error::{extent, same_shape};
+use crate::lent::scratch;
 use crate::pool::choose;
 use triton::prelude::*;
 
@@ -346,7 +347,7 @@ where
         LANES.min(rows.div_ceil(LANES)).max(1)
     };
     let gradients = 1 + usize::from(with_mean);
-    let mut parts = stream.scratch::<f32>(gradients * strips * columns)?;
+    let mut parts = scratch::<f32>(op, stream, gradients * strips * columns)?;
     let shape = [gradients, strips, columns];
     if kept {
         let parts = parts.view_mut(shape)?;

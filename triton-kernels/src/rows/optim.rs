@@ -214,9 +214,8 @@ where
     if of.contains(&0) {
         return Ok(());
     }
-    let mut strides = vec![weight.strides(), gradient.strides()];
-    strides.extend(velocity.as_ref().map(ViewMut::strides));
-    strides.extend(master.as_ref().map(ViewMut::strides));
+    let strides_of = |view: &Option<ViewMut<'_, f32, 2>>| view.as_ref().map_or(weight.strides(), ViewMut::strides);
+    let strides = [weight.strides(), gradient.strides(), strides_of(&velocity), strides_of(&master)];
     let axes = axes(of, &strides, false);
     let shape = axes.shape(of);
     let (weight, gradient) = (axes.view_mut(weight)?, axes.view(gradient)?);
@@ -341,8 +340,8 @@ where
     if of.contains(&0) {
         return Ok(());
     }
-    let mut strides = vec![weight.strides(), gradient.strides(), mean.strides(), square.strides()];
-    strides.extend(master.as_ref().map(ViewMut::strides));
+    let of_master = master.as_ref().map_or(weight.strides(), ViewMut::strides);
+    let strides = [weight.strides(), gradient.strides(), mean.strides(), square.strides(), of_master];
     let axes = axes(of, &strides, false);
     let (shape, step) = (axes.shape(of), options.of_step());
     let (weight, gradient) = (axes.view_mut(weight)?, axes.view(gradient)?);

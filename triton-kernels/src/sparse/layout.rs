@@ -101,8 +101,9 @@ impl TableRows {
         self.numbers.resize(end, 0);
     }
 
+    /// The layout keeps the table, which the stream of a capture cannot make.
     fn upload(self, stream: &Stream) -> Result<Table> {
-        Ok(Table { numbers: stream.upload(&self.numbers)?, pitch: self.pitch })
+        Ok(Table { numbers: stream.outside_capture().upload(&self.numbers)?, pitch: self.pitch })
     }
 }
 
@@ -187,9 +188,11 @@ impl BlockLayout {
 
     /// The blocks as super-blocks of up to 128 elements along a side; found at the first call.
     pub fn superblocks(&self) -> &Partition {
-        let widest = WIDEST / self.tables.block;
-        let widths: Vec<usize> = (0..=widest.ilog2()).map(|log| 1 << log).collect();
-        self.tables.partition.get_or_init(|| superblock(&self.tables.mask, &widths))
+        self.tables.partition.get_or_init(|| {
+            let widest = WIDEST / self.tables.block;
+            let widths: Vec<usize> = (0..=widest.ilog2()).map(|log| 1 << log).collect();
+            superblock(&self.tables.mask, &widths)
+        })
     }
 
     /// Whether another layout is a clone of this one, or equal to it.

@@ -5,6 +5,7 @@ use crate::Result;
 use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, size};
 use crate::grid::parts;
+use crate::lent::named;
 use triton::prelude::*;
 
 /// Programs that keep a GPU of 132 multiprocessors busy: super-blocks are not so wide that there are fewer.
@@ -156,7 +157,7 @@ where
             _ => 1,
         },
     };
-    for table in layout.superblock_tables(stream, most)?.iter().filter(|table| table.count > 0) {
+    for table in layout.superblock_tables(stream, most).map_err(named(op))?.iter().filter(|table| table.count > 0) {
         let (side, whole) = ((table.width * block) as i32, table.width == 1);
         for of in parts(batch, 1) {
             let scores = if whole { scores.blocks_mut()? } else { scores.parts_mut()? }.narrow(0, of.clone())?;

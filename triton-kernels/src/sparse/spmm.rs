@@ -7,6 +7,7 @@ use crate::element::{FloatElement, operation};
 use crate::error::{same_shape, size, value};
 use crate::functions::last_to_arrive;
 use crate::grid;
+use crate::lent::{named, scratch};
 use triton::prelude::*;
 
 /// A program adds a segment of a list for a tile of out: BM rows of a row of blocks, BN columns. Each turn takes BK rows of v. Where a block has as
@@ -175,11 +176,13 @@ impl<'a, T: FloatElement> Spmm<'a, T> {
 
 operation!(Forward: Spmm by enqueue);
 
+const OP: &str = "spmm";
+
 fn enqueue<T: FloatElement>(of: Spmm<'_, T>, stream: &Stream) -> Result<()>
 where
     triton::Compiled: SpmmKernelPool<T, false> + SpmmKernelPool<T, true>,
 {
-    let op = "spmm";
+    let op = OP;
     let layout = of.p.layout();
     let (along, [rows, columns]) = match (of.transposed, layout.tokens()) {
         (false, tokens) => (Along::Rows, tokens),
@@ -195,7 +198,7 @@ where
     if batch * layout.heads() * rows * depth == 0 {
         return Ok(());
     }
-    let table = layout.segment_table(stream, along, segment)?;
+    let table = layout.segment_table(stream, along, segment).map_err(named(op))?;
     match of.transposed {
         false => launch::<T, false>(of, layout.lists(along), &table, stream),
         true => launch::<T, true>(of, layout.lists(along), &table, stream),
@@ -218,9 +221,9 @@ where
     let tile = block.min(64);
     let programs = block / tile * depth.div_ceil(64);
     let places = if deterministic { table.slots } else { table.splits };
-    let mut parts = stream.scratch::<f32>(batch * places * block * depth)?;
+    let mut parts = scratch::<f32>(OP, stream, batch * places * block * depth)?;
     let counters = table.splits * programs * batch;
-    let mut done = stream.scratch::<i32>(counters)?;
+    let mut done = scratch::<i32>(OP, stream, counters)?;
     let of_head = (rows / block) as i32;
     for of in grid::parts(batch, 1) {
         let of_parts = parts.view_mut([batch, places, block, depth])?.narrow(0, of.clone())?;

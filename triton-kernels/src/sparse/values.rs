@@ -274,7 +274,9 @@ pub(super) fn same_layout<T: Element, U: Element>(
     found: &BlockSparse<T>,
     expected: &BlockSparse<U>,
 ) -> Result<()> {
-    let same = found.layout.is_same(&expected.layout) && found.batch == expected.batch;
+    if found.layout.is_same(&expected.layout) && found.batch == expected.batch {
+        return Ok(());
+    }
     let text = format!("{} matrices of {:?}", found.batch, found.layout);
-    value(op, operand, text, same, "the batch and the layout of the first operand", "make both of one layout")
+    value(op, operand, text, false, "the batch and the layout of the first operand", "make both of one layout")
 }

@@ -1,5 +1,9 @@
-//! The notation of contractions, their normal form and their tiles.
+//! The notation of contractions, their normal form and their tiles; what is kept of earlier ones.
 
+#[path = "../../src/contract/few.rs"]
+mod few;
+#[path = "../../src/contract/memo.rs"]
+mod memo;
 #[path = "../../src/contract/normal.rs"]
 mod normal;
 #[path = "../../src/contract/notation.rs"]

@@ -91,6 +91,7 @@ fn uses(readers: [[usize; 2]; 2], writer: usize) {
         assert!(reads.iter().all(|read| second.comes_after(read)), "a write comes before a read");
 
         let (last_writer, last_readers) = buffer.last();
+        let last_writer = last_writer.expect("it does not rest");
         for reader in &last_readers {
             last_writer.wait_for(reader).unwrap();
         }
@@ -146,6 +147,7 @@ fn replays(user: usize, writes: bool) {
             }
         }
         let (last_writer, last_readers) = buffer.last();
+        let last_writer = last_writer.expect("it does not rest");
         for reader in &last_readers {
             last_writer.wait_for(reader).unwrap();
         }

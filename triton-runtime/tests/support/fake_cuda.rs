@@ -294,8 +294,8 @@ functions! {
     }
     fn cuOccupancyMaxActiveClusters(count: *mut c_int, _function: *mut c_void, config: *const [c_uint; 8]) {
         let c = *config;
-        // A device that runs clusters of up to 8 blocks.
-        *count = if c[0] > 8 { 0 } else { 16 };
+        // A device that runs clusters of up to 8 blocks, or of 16.
+        *count = if c[0] > if mode("wide-clusters") { 16 } else { 8 } { 0 } else { 16 };
         0
     }
     fn cuLaunchKernelEx(

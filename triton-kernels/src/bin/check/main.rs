@@ -33,6 +33,26 @@ mod edge {
     pub const FAMILIES: &[crate::harness::Family] = &[];
     pub const ON_GPU: &[crate::harness::Family] = &[];
 }
+#[cfg(all(
+    feature = "gemm",
+    feature = "rows",
+    feature = "conv",
+    feature = "attention",
+    feature = "sparse",
+    feature = "contract"
+))]
+mod graphs;
+#[cfg(not(all(
+    feature = "gemm",
+    feature = "rows",
+    feature = "conv",
+    feature = "attention",
+    feature = "sparse",
+    feature = "contract"
+)))]
+mod graphs {
+    pub const FAMILIES: &[crate::harness::Family] = &[];
+}
 // Its gradients and sums are compared with those of rows.
 #[cfg(all(feature = "gemm", feature = "rows"))]
 mod gemm;
@@ -102,7 +122,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
     let asked = |family: &&Family| options.family.as_ref().is_none_or(|name| name == family.name);
     let device: Device = options.device.parse()?;
     let large = if device.is_cpu() || device.is_sim() { &[] } else { edge::ON_GPU };
-    let families = || FAMILIES.iter().chain(edge::FAMILIES).chain(large);
+    let families = || FAMILIES.iter().chain(edge::FAMILIES).chain(graphs::FAMILIES).chain(large);
     let mut cases: Vec<Case> = families().filter(asked).flat_map(|family| (family.cases)()).collect();
     cases.retain(|case| options.filter.as_ref().is_none_or(|text| case.name().contains(text)));
     if cases.is_empty() {
