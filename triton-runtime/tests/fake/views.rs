@@ -29,7 +29,7 @@ pub fn views() -> Result<()> {
 
     let read = |x: &Buffer<f32>, stream: &Stream| {
         let window = x.view([5, 6])?.with_strides([10, 1])?.with_offset(13)?.transpose();
-        launch_of(reads, [LaunchArg::tensor(&window), LaunchArg::scalar(-7)]).launch(stream, 1)
+        launch_of(reads, [LaunchArg::tensor(window), LaunchArg::scalar(-7)]).launch(stream, 1)
     };
     let launched = |stream| format!("launch [6, 5] [1, 10] -7 on {stream}");
     read(&x, &a)?;
