@@ -81,7 +81,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     let compared = options.compare.as_ref().map_or(Ok(()), |file| compare(&losses, file));
 
-    let mut images = Images::upload(&stream, &test, test.len())?;
+    let mut images = Images::upload(&stream, &test)?;
     network.read(&mut images, 0..test.len())?;
     let guess = stream.download(&images.guess)?;
     let (right, wrong): (Vec<usize>, Vec<usize>) = (0..test.len()).partition(|&i| guess[i] == test.labels[i]);
@@ -106,7 +106,7 @@ fn learn(
     let mut losses = Vec::new();
     for epoch in 0..epochs {
         let redrawn = digits.redrawn(random);
-        let mut images = Images::upload(stream, &redrawn, BATCH)?;
+        let mut images = Images::upload(stream, &redrawn)?;
         // The rate falls to nothing, so that the last steps settle what the first ones stirred up.
         let options = sgd(0.2 * (1.0 - epoch as f32 / epochs as f32), 0.9);
         for start in (0..digits.len()).step_by(BATCH) {

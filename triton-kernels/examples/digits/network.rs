@@ -49,87 +49,69 @@ pub struct Parameter<const R: usize> {
     velocity: Tensor<f32, R>,
 }
 
-/// Images on the device, what the network says of each, and what flows through it for one batch of them.
+/// Images on the device, and what the network says of each.
 pub struct Images {
     pixels: Tensor<f32, 2>,
     labels: Tensor<i32, 1>,
     pub loss: Tensor<f32, 1>,
     pub guess: Tensor<i32, 1>,
-    hidden: Tensor<f32, 2>,
-    hidden_gradient: Tensor<f32, 2>,
-    sum_gradient: Tensor<f32, 2>,
-    logits: Tensor<f32, 2>,
 }
 
 impl Network {
     /// A network that has learnt nothing yet.
     pub fn new(stream: &Stream, random: &mut fastrand::Rng) -> Result<Network> {
-        let (hidden, output) =
-            (Layer::new(stream, PIXELS, HIDDEN, random)?, Layer::new(stream, HIDDEN, CLASSES, random)?);
-        Ok(Network { stream: stream.clone(), hidden, output })
+        let [hidden, output] = [[PIXELS, HIDDEN], [HIDDEN, CLASSES]].map(|shape| Layer::new(stream, shape, random));
+        Ok(Network { stream: stream.clone(), hidden: hidden?, output: output? })
     }
 
-    /// Reads a batch of images: fills in their loss and guess, and leaves the gradient of the mean loss where the logits were.
-    pub fn read(&self, images: &mut Images, batch: Range<usize>) -> Result<()> {
+    /// Reads a batch of images: fills in their loss and guess. What the neurons gave is returned, with the gradient of the mean loss by the logits.
+    pub fn read(&self, images: &mut Images, batch: Range<usize>) -> Result<[Tensor<f32, 2>; 2]> {
         let (stream, n) = (&self.stream, batch.len());
-        let mut hidden = images.hidden.narrow_mut(0, ..n)?;
-        let mut logits = images.logits.narrow_mut(0, ..n)?;
-
-        self.hidden
-            .product(images.pixels.narrow(0, batch.clone())?, &mut hidden)
-            .activation(Activation::Relu)
-            .launch(stream)?;
+        let (mut hidden, mut logits) = (stream.tensor_uninit([n, HIDDEN])?, stream.tensor_uninit([n, CLASSES])?);
+        let pixels = images.pixels.narrow(0, batch.clone())?;
+        self.hidden.product(pixels, &mut hidden).activation(Activation::Relu).launch(stream)?;
         self.output.product(hidden.as_view(), &mut logits).launch(stream)?;
         classify(&logits, images.guess.narrow_mut(0, batch.clone())?).launch(stream, n.div_ceil(ROWS as usize))?;
-        cross_entropy(logits, images.labels.narrow(0, batch.clone())?, images.loss.narrow_mut(0, batch)?)
-            .gradient_in_place()
-            .gradient_scale(1.0 / n as f32)
-            .launch(stream)
+        let labels = images.labels.narrow(0, batch.clone())?;
+        let losses = cross_entropy(&mut logits, labels, images.loss.narrow_mut(0, batch)?);
+        losses.gradient_in_place().gradient_scale(1.0 / n as f32).launch(stream)?;
+        Ok([hidden, logits])
     }
 
     /// Reads a batch of images and learns from it.
     pub fn learn(&mut self, images: &mut Images, batch: Range<usize>, options: SgdOptions) -> Result<()> {
-        self.read(images, batch.clone())?;
-        let (stream, n) = (&self.stream, batch.len());
-        let (hidden, logits_gradient) = (images.hidden.narrow(0, ..n)?, images.logits.narrow(0, ..n)?);
-        let mut hidden_gradient = images.hidden_gradient.narrow_mut(0, ..n)?;
-        let mut sum_gradient = images.sum_gradient.narrow_mut(0, ..n)?;
-
-        self.output.descend(stream, hidden, logits_gradient, Some(hidden_gradient.reborrow()), options)?;
+        let [hidden, dy] = self.read(images, batch.clone())?;
+        let stream = &self.stream;
+        let (mut dhidden, mut dsum) = (stream.tensor_uninit(hidden.shape())?, stream.tensor_uninit(hidden.shape())?);
+        linear_backward(&hidden, &self.output.weights.values, &dy)
+            .dx(&mut dhidden)
+            .deterministic(true)
+            .launch(stream)?;
+        self.output.descend(stream, hidden.as_view(), &dy, options)?;
         // What a ReLU made is above 0 where what it was made of is.
-        activation_backward(Activation::Relu, hidden, &hidden_gradient, &mut sum_gradient).launch(stream)?;
-        self.hidden.descend(stream, images.pixels.narrow(0, batch)?, sum_gradient.as_view(), None, options)
+        activation_backward(Activation::Relu, &hidden, &dhidden, &mut dsum).launch(stream)?;
+        self.hidden.descend(stream, images.pixels.narrow(0, batch)?, &dsum, options)
     }
 }
 
 impl Layer {
     /// Weights that keep the size of what passes through a ReLU (He et al., "Delving Deep into Rectifiers", 2015).
-    fn new(stream: &Stream, inputs: usize, outputs: usize, random: &mut fastrand::Rng) -> Result<Layer> {
-        let most = (6.0 / inputs as f32).sqrt();
-        let weights: Vec<f32> = (0..inputs * outputs).map(|_| most * (2.0 * random.f32() - 1.0)).collect();
-        Ok(Layer {
-            weights: Parameter::new(stream, &weights, [inputs, outputs])?,
-            bias: Parameter::new(stream, &vec![0.0; outputs], [outputs])?,
-        })
+    fn new(stream: &Stream, shape: [usize; 2], random: &mut fastrand::Rng) -> Result<Layer> {
+        let (most, zeros) = ((6.0 / shape[0] as f32).sqrt(), vec![0.0; shape[1]]);
+        let weights: Vec<f32> = (0..shape[0] * shape[1]).map(|_| most * (2.0 * random.f32() - 1.0)).collect();
+        let weights = Parameter::new(stream, &weights, shape)?;
+        Ok(Layer { weights, bias: Parameter::new(stream, &zeros, [shape[1]])? })
     }
 
     /// x · weights + bias.
-    fn product<'a>(&'a self, x: View<'a, f32, 2>, y: &'a mut ViewMut<'_, f32, 2>) -> Gemm<'a, f32, f32> {
+    fn product<'a>(&'a self, x: View<'a, f32, 2>, y: &'a mut Tensor<f32, 2>) -> Gemm<'a, f32, f32> {
         gemm(x, &self.weights.values, y).bias(&self.bias.values).deterministic(true)
     }
 
-    /// The gradient of the input `x`, and a step along those of the layer, whose output has the gradient `dy`.
-    fn descend(
-        &mut self,
-        stream: &Stream,
-        x: View<f32, 2>,
-        dy: View<f32, 2>,
-        dx: Option<ViewMut<f32, 2>>,
-        options: SgdOptions,
-    ) -> Result<()> {
+    /// A step along the gradients of the layer, whose input was `x` and whose output has the gradient `dy`.
+    fn descend(&mut self, stream: &Stream, x: View<f32, 2>, dy: &Tensor<f32, 2>, options: SgdOptions) -> Result<()> {
         let Layer { weights, bias } = self;
         let launch = linear_backward(x, &weights.values, dy).dw(&mut weights.gradient).db(&mut bias.gradient);
-        let launch = if let Some(dx) = dx { launch.dx(dx) } else { launch };
         launch.deterministic(true).launch(stream)?;
         weights.descend(stream, options)?;
         bias.descend(stream, options)
@@ -150,17 +132,14 @@ impl<const R: usize> Parameter<R> {
 }
 
 impl Images {
-    /// Brings images to the device, of which at most `batch` are read at once.
-    pub fn upload(stream: &Stream, digits: &Digits, batch: usize) -> Result<Images> {
+    /// Brings images to the device.
+    pub fn upload(stream: &Stream, digits: &Digits) -> Result<Images> {
+        let n = digits.len();
         Ok(Images {
-            pixels: stream.tensor(&digits.pixels, [digits.len(), PIXELS])?,
-            labels: stream.tensor(&digits.labels, [digits.len()])?,
-            loss: stream.tensor_zeros([digits.len()])?,
-            guess: stream.tensor_zeros([digits.len()])?,
-            hidden: stream.tensor_zeros([batch, HIDDEN])?,
-            hidden_gradient: stream.tensor_zeros([batch, HIDDEN])?,
-            sum_gradient: stream.tensor_zeros([batch, HIDDEN])?,
-            logits: stream.tensor_zeros([batch, CLASSES])?,
+            pixels: stream.tensor(&digits.pixels, [n, PIXELS])?,
+            labels: stream.tensor(&digits.labels, [n])?,
+            loss: stream.tensor_zeros([n])?,
+            guess: stream.tensor_zeros([n])?,
         })
     }
 }

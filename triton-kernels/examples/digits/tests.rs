@@ -71,7 +71,7 @@ fn network(stream: &Stream) -> triton_kernels::Result<Network> {
 fn losses_and_guesses_are_those_of_the_definition() -> Result<(), Box<dyn Error>> {
     let (stream, digits) = (Device::cpu().stream()?, few()?);
     let network = network(&stream)?;
-    let mut images = Images::upload(&stream, &digits, digits.len())?;
+    let mut images = Images::upload(&stream, &digits)?;
     // In two batches.
     network.read(&mut images, 0..20)?;
     network.read(&mut images, 20..digits.len())?;
@@ -94,7 +94,7 @@ fn losses_and_guesses_are_those_of_the_definition() -> Result<(), Box<dyn Error>
 fn gradients_are_the_slopes_of_the_loss() -> Result<(), Box<dyn Error>> {
     let (stream, digits) = (Device::cpu().stream()?, few()?);
     let mut network = network(&stream)?;
-    let mut images = Images::upload(&stream, &digits, digits.len())?;
+    let mut images = Images::upload(&stream, &digits)?;
     // Away from biases that are all 0.
     for _ in 0..3 {
         network.learn(&mut images, 0..digits.len(), sgd(0.1, 0.0))?;
@@ -129,7 +129,7 @@ fn momentum_keeps_a_part_of_every_step() -> Result<(), Box<dyn Error>> {
     let (stream, digits) = (Device::cpu().stream()?, few()?);
     let moved_by = |steps: usize| -> Result<Vec<f64>, Box<dyn Error>> {
         let mut network = network(&stream)?;
-        let mut images = Images::upload(&stream, &digits, digits.len())?;
+        let mut images = Images::upload(&stream, &digits)?;
         let mut before = Reference::of(&network, &stream)?;
         for step in 1..=steps {
             let rate = if step == steps { 0.5 } else { 0.0 };

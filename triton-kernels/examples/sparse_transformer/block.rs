@@ -2,7 +2,6 @@
 
 use crate::attention::Attention;
 use triton::prelude::*;
-use triton_kernels::gemm::Gemm;
 use triton_kernels::rows::{SgdOptions, activation, activation_backward, layer_norm, layer_norm_backward, mse, sgd};
 use triton_kernels::{Activation, FloatElement, GemmElement, Result, gemm, linear_backward};
 
@@ -56,10 +55,8 @@ struct Norm<T: Element> {
     scales: Tensor<f32, 1>,
 }
 
-/// What a step keeps of each token, or computes for it: a row each.
-struct Tokens<T: Element> {
-    x: Tensor<T, 2>,
-    target: Tensor<T, 2>,
+/// What forward leaves for backward: a row for each token.
+struct Kept<T: Element> {
     normal: [Tensor<T, 2>; 2],
     qkv: Tensor<T, 2>,
     o: Tensor<T, 2>,
@@ -67,12 +64,6 @@ struct Tokens<T: Element> {
     before: Tensor<T, 2>,
     hidden: Tensor<T, 2>,
     y: Tensor<T, 2>,
-    /// Gradients: of y, of the middle, of what a norm gives, of qkv, of the hidden layer.
-    dy: Tensor<T, 2>,
-    dmiddle: Tensor<T, 2>,
-    dnormal: Tensor<T, 2>,
-    dqkv: Tensor<T, 2>,
-    dhidden: Tensor<T, 2>,
 }
 
 /// The block with its parameters and a batch that it learns.
@@ -81,8 +72,9 @@ pub struct Block<T: Element> {
     norms: [Norm<T>; 2],
     /// Of queries, keys and values; of attention's output; into the hidden layer; out of it.
     linear: [Linear<T>; 4],
-    tokens: Tokens<T>,
-    losses: Tensor<f32, 1>,
+    x: Tensor<T, 2>,
+    target: Tensor<T, 2>,
+    loss: Tensor<f32, 1>,
 }
 
 /// Numbers from −1 to 1.
@@ -98,16 +90,20 @@ impl<T: FloatElement + GemmElement<T>> Linear<T> {
         Ok(Linear { weight: Parameter::new(stream, &weight, shape)?, bias: Parameter::new(stream, &bias, [shape[1]])? })
     }
 
-    /// y = x · w + bias, which can be added to.
-    fn forward<'a>(&'a self, x: &'a Tensor<T, 2>, y: &'a mut Tensor<T, 2>) -> Gemm<'a, T, T> {
-        gemm(x, &self.weight.value, y).bias(&self.bias.value)
+    /// x · w + bias, and the residual if there is one.
+    fn forward(&self, stream: &Stream, x: &Tensor<T, 2>, residual: Option<&Tensor<T, 2>>) -> Result<Tensor<T, 2>> {
+        let mut y = stream.tensor_uninit([x.shape()[0], self.bias.value.len()])?;
+        let product = gemm(x, &self.weight.value, &mut y).bias(&self.bias.value);
+        if let Some(residual) = residual { product.residual(residual) } else { product }.launch(stream)?;
+        Ok(y)
     }
 
     /// dx, and the gradients of the parameters.
-    fn backward(&mut self, x: &Tensor<T, 2>, dy: &Tensor<T, 2>, dx: &mut Tensor<T, 2>, stream: &Stream) -> Result<()> {
-        let Linear { weight, bias } = self;
-        let product = linear_backward(x, &weight.value, dy).dx(dx);
-        product.dw(&mut weight.gradient).db(&mut bias.gradient).launch(stream)
+    fn backward(&mut self, stream: &Stream, x: &Tensor<T, 2>, dy: &Tensor<T, 2>) -> Result<Tensor<T, 2>> {
+        let (Linear { weight, bias }, mut dx) = (self, stream.tensor_uninit(x.shape())?);
+        let product = linear_backward(x, &weight.value, dy).dx(&mut dx);
+        product.dw(&mut weight.gradient).db(&mut bias.gradient).launch(stream)?;
+        Ok(dx)
     }
 }
 
@@ -121,22 +117,18 @@ impl<T: FloatElement> Norm<T> {
         })
     }
 
-    fn forward(&mut self, x: &Tensor<T, 2>, y: &mut Tensor<T, 2>, stream: &Stream) -> Result<()> {
-        let Norm { weight, bias, means, scales } = self;
-        layer_norm(x, &weight.value, &bias.value, y).means(means).scales(scales).launch(stream)
+    fn forward(&mut self, stream: &Stream, x: &Tensor<T, 2>) -> Result<Tensor<T, 2>> {
+        let (Norm { weight, bias, means, scales }, mut y) = (self, stream.tensor_uninit(x.shape())?);
+        layer_norm(x, &weight.value, &bias.value, &mut y).means(means).scales(scales).launch(stream)?;
+        Ok(y)
     }
 
     /// dx, to which the gradient of what goes past the norm is added, and the gradients of the parameters.
-    fn backward(
-        &mut self,
-        x: &Tensor<T, 2>,
-        [dy, past]: [&Tensor<T, 2>; 2],
-        dx: &mut Tensor<T, 2>,
-        stream: &Stream,
-    ) -> Result<()> {
-        let Norm { weight, bias, means, scales } = self;
-        let launch = layer_norm_backward(x, &weight.value, dy, &*means, &*scales, dx).residual(past);
-        launch.parameters(&mut weight.gradient, &mut bias.gradient).launch(stream)
+    fn backward(&mut self, stream: &Stream, x: &Tensor<T, 2>, [dy, past]: [&Tensor<T, 2>; 2]) -> Result<Tensor<T, 2>> {
+        let (Norm { weight, bias, means, scales }, mut dx) = (self, stream.tensor_uninit(x.shape())?);
+        let launch = layer_norm_backward(x, &weight.value, dy, &*means, &*scales, &mut dx).residual(past);
+        launch.parameters(&mut weight.gradient, &mut bias.gradient).launch(stream)?;
+        Ok(dx)
     }
 }
 
@@ -175,69 +167,52 @@ impl<T: FloatElement + GemmElement<T>> Block<T> {
         let linear = [[width, 3 * width], [width, width], [width, 4 * width], [4 * width, width]];
         let [qkv, output, into, out] = linear.map(|shape| Linear::new(stream, shape, &mut random, of));
         let mut values = || (0..tokens * width).map(|_| of(noise(&mut random))).collect::<Vec<T>>();
-        let (x, target) = (stream.tensor(&values(), [tokens, width])?, stream.tensor(&values(), [tokens, width])?);
-        let room = |width: usize| stream.tensor_uninit([tokens, width]);
-        let tokens_of = Tokens {
-            x,
-            target,
-            normal: [room(width)?, room(width)?],
-            qkv: room(3 * width)?,
-            o: room(width)?,
-            middle: room(width)?,
-            before: room(4 * width)?,
-            hidden: room(4 * width)?,
-            y: room(width)?,
-            dy: room(width)?,
-            dmiddle: room(width)?,
-            dnormal: room(width)?,
-            dqkv: room(3 * width)?,
-            dhidden: room(4 * width)?,
-        };
         Ok(Block {
             shape,
             norms: [Norm::new(stream, [tokens, width], of)?, Norm::new(stream, [tokens, width], of)?],
             linear: [qkv?, output?, into?, out?],
-            tokens: tokens_of,
-            losses: stream.tensor_zeros([1])?,
+            x: stream.tensor(&values(), [tokens, width])?,
+            target: stream.tensor(&values(), [tokens, width])?,
+            loss: stream.tensor_zeros([1])?,
         })
     }
 
-    /// Forward alone.
-    pub fn forward(&mut self, stream: &Stream, attention: &mut Attention<T>) -> Result<()> {
-        let Block { shape, norms, linear: [qkv, output, into, out], tokens: t, .. } = self;
-        norms[0].forward(&t.x, &mut t.normal[0], stream)?;
-        qkv.forward(&t.normal[0], &mut t.qkv).launch(stream)?;
-        let o = t.o.reshape_mut(shape.heads(1))?.select(2, 0)?.permute([0, 2, 1, 3])?;
-        attention.forward(stream, heads(&t.qkv, shape)?, o)?;
-        output.forward(&t.o, &mut t.middle).residual(&t.x).launch(stream)?;
-        norms[1].forward(&t.middle, &mut t.normal[1], stream)?;
-        into.forward(&t.normal[1], &mut t.before).launch(stream)?;
-        activation(Activation::Gelu, &t.before, &mut t.hidden).launch(stream)?;
-        out.forward(&t.hidden, &mut t.y).residual(&t.middle).launch(stream)
+    fn forward(&mut self, stream: &Stream, attention: &mut Attention<T>) -> Result<Kept<T>> {
+        let Block { shape, norms, linear: [of_heads, output, into, out], x, .. } = self;
+        let first = norms[0].forward(stream, x)?;
+        let (qkv, mut o) = (of_heads.forward(stream, &first, None)?, stream.tensor_uninit(x.shape())?);
+        let o_heads = o.reshape_mut(shape.heads(1))?.select(2, 0)?.permute([0, 2, 1, 3])?;
+        attention.forward(stream, heads(&qkv, shape)?, o_heads)?;
+        let middle = output.forward(stream, &o, Some(x))?;
+        let second = norms[1].forward(stream, &middle)?;
+        let before = into.forward(stream, &second, None)?;
+        let mut hidden = stream.tensor_uninit(before.shape())?;
+        activation(Activation::Gelu, &before, &mut hidden).launch(stream)?;
+        let y = out.forward(stream, &hidden, Some(&middle))?;
+        Ok(Kept { normal: [first, second], qkv, o, middle, before, hidden, y })
     }
 
     /// The gradients of all parameters.
-    fn backward(&mut self, stream: &Stream, attention: &mut Attention<T>) -> Result<()> {
-        let Block { shape, norms, linear: [qkv, output, into, out], tokens: t, losses } = self;
-        mse(&t.y, &t.target, losses).gradient(&mut t.dy).launch(stream)?;
-        out.backward(&t.hidden, &t.dy, &mut t.dhidden, stream)?;
+    fn backward(&mut self, stream: &Stream, attention: &mut Attention<T>, kept: &mut Kept<T>) -> Result<()> {
+        let Block { shape, norms, linear: [of_heads, output, into, out], x, target, loss } = self;
+        let mut dy = stream.tensor_uninit(x.shape())?;
+        mse(&kept.y, &*target, loss).gradient(&mut dy).launch(stream)?;
+        let dhidden = out.backward(stream, &kept.hidden, &dy)?;
         // What the hidden layer was is not needed again: its gradient before the activation takes its place.
-        activation_backward(Activation::Gelu, &t.before, &t.dhidden, &mut t.hidden).launch(stream)?;
-        into.backward(&t.normal[1], &t.hidden, &mut t.dnormal, stream)?;
-        norms[1].backward(&t.middle, [&t.dnormal, &t.dy], &mut t.dmiddle, stream)?;
-        // The gradient of o.
-        output.backward(&t.o, &t.dmiddle, &mut t.dnormal, stream)?;
-        let of_heads = heads_mut(&mut t.dqkv, shape)?;
-        attention.backward(stream, heads(&t.qkv, shape)?, split(&t.o, shape)?, split(&t.dnormal, shape)?, of_heads)?;
-        qkv.backward(&t.normal[0], &t.dqkv, &mut t.dnormal, stream)?;
-        // The gradient of x, in place of that of y.
-        norms[0].backward(&t.x, [&t.dnormal, &t.dmiddle], &mut t.dy, stream)
+        activation_backward(Activation::Gelu, &kept.before, &dhidden, &mut kept.hidden).launch(stream)?;
+        let dnormal = into.backward(stream, &kept.normal[1], &kept.hidden)?;
+        let dmiddle = norms[1].backward(stream, &kept.middle, [&dnormal, &dy])?;
+        let (d_o, mut dqkv) = (output.backward(stream, &kept.o, &dmiddle)?, stream.tensor_uninit(kept.qkv.shape())?);
+        let (qkv, o, d_o) = (heads(&kept.qkv, shape)?, split(&kept.o, shape)?, split(&d_o, shape)?);
+        attention.backward(stream, qkv, o, d_o, heads_mut(&mut dqkv, shape)?)?;
+        let dnormal = of_heads.backward(stream, &kept.normal[0], &dqkv)?;
+        norms[0].backward(stream, x, [&dnormal, &dmiddle]).map(drop)
     }
 
     /// A step of gradient descent.
     pub fn step(&mut self, stream: &Stream, attention: &mut Attention<T>) -> Result<()> {
-        self.forward(stream, attention)?;
-        self.backward(stream, attention)?;
+        let mut kept = self.forward(stream, attention)?;
+        self.backward(stream, attention, &mut kept)?;
         let options = SgdOptions { rate: 0.5, ..SgdOptions::default() };
         for Norm { weight, bias, .. } in &mut self.norms {
             weight.step(stream, options)?;
@@ -252,12 +227,13 @@ impl<T: FloatElement + GemmElement<T>> Block<T> {
 
     /// The loss of the last step, before it.
     pub fn loss(&self, stream: &Stream) -> Result<f32> {
-        Ok(stream.download(&self.losses)?[0])
+        Ok(stream.download(&self.loss)?[0])
     }
 
-    /// What the last forward gave.
+    /// What forward gives.
     #[cfg(test)]
-    pub fn output(&self, stream: &Stream) -> Result<Vec<T>> {
-        Ok(stream.download(&self.tokens.y)?)
+    pub fn output(&mut self, stream: &Stream, attention: &mut Attention<T>) -> Result<Vec<T>> {
+        let kept = self.forward(stream, attention)?;
+        Ok(stream.download(&kept.y)?)
     }
 }

@@ -13,15 +13,17 @@ const SHAPE: Shape = Shape { batch: 2, context: 64, width: 64, heads: 4 };
 fn all_blocks_are_dense_attention() -> Result<()> {
     let stream = Device::cpu().stream()?;
     let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(4).repeat(4))?;
-    let (mut dense, mut sparse) = (Block::new(&stream, SHAPE, |v| v)?, Block::new(&stream, SHAPE, |v| v)?);
-    let mut of_blocks = Attention::sparse(&stream, &SHAPE, layout)?;
-    // After steps, so that gradients count too.
-    for _ in 0..3 {
-        dense.step(&stream, &mut Attention::dense())?;
-        sparse.step(&stream, &mut of_blocks)?;
-    }
-    let (dense, sparse) = (dense.output(&stream)?, sparse.output(&stream)?);
-    let furthest = dense.iter().zip(&sparse).map(|(a, b): (&f32, &f32)| (a - b).abs()).fold(0.0, f32::max);
+    let outputs = [Attention::dense(), Attention::sparse(&stream, &SHAPE, layout)?].map(|mut attention| {
+        let mut block = Block::new(&stream, SHAPE, |v| v)?;
+        // After steps, so that gradients count too.
+        for _ in 0..3 {
+            block.step(&stream, &mut attention)?;
+        }
+        block.output(&stream, &mut attention)
+    });
+    let [dense, sparse]: [Result<Vec<f32>>; 2] = outputs;
+    let (dense, sparse) = (dense?, sparse?);
+    let furthest = dense.iter().zip(&sparse).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(furthest < 1e-5, "outputs differ by {furthest}");
     Ok(())
 }

@@ -14,7 +14,7 @@ pub struct Desk<T: Element> {
     pub f: Vec<Buffer<f32>>,
     /// Numbers of rows, ends of groups.
     pub i: Vec<Buffer<i32>>,
-    /// Whole numbers from 3 to 7 that are overwritten, or changed.
+    /// Numbers from 3.25 to 7.25 that are overwritten, or changed.
     pub y: Vec<Buffer<T>>,
     /// Positive numbers that are.
     pub z: Vec<Buffer<f32>>,
@@ -129,8 +129,8 @@ pub fn form<T: FloatElement + Scalar>(
     let make = move |stream: &Stream, random: &mut Random| -> Outcome<Box<dyn Ready>> {
         let mut lists = |counts: &[usize]| counts.iter().map(|count| whole::<T>(random, *count)).collect::<Vec<_>>();
         let (x, mut y) = (lists(&sizes.x), lists(&sizes.y));
-        // Not what an operation is likely to write.
-        y.iter_mut().flatten().for_each(|y| *y = T::of(y.value() + 5.0));
+        // Neither they nor their halves are sums of whole numbers, so that each launch changes them.
+        y.iter_mut().flatten().for_each(|y| *y = T::of(y.value() + 5.25));
         let mut lists = |counts: &[usize]| counts.iter().map(|count| positive(random, *count)).collect::<Vec<_>>();
         let (f, z) = (lists(&sizes.f), lists(&sizes.z));
         let layout = sizes.mask.as_ref().map(|mask| BlockLayout::new(stream, 16, mask)).transpose()?;
