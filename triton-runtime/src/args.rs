@@ -5,6 +5,7 @@ use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataM
 use crate::element::Element;
 use crate::error::describe;
 use crate::foreign::Foreign;
+use crate::region::Region;
 use crate::scratch::Scratch;
 use crate::tensor::Tensor;
 use crate::view::{Memory, View, ViewMut};
@@ -57,10 +58,22 @@ impl<'a> LaunchArg<'a> {
         if let Owner::Buffer(allocation) = self.owner { Some(allocation) } else { None }
     }
 
-    /// Its memory, if it is of another owner.
+    /// The other owner of its memory.
     #[inline]
     pub(crate) fn foreign(&self) -> Option<Foreign<'a>> {
-        if let Owner::Foreign(memory) = self.owner { Some(memory) } else { None }
+        if let Owner::Foreign(owner) = self.owner { Some(owner) } else { None }
+    }
+
+    /// What a kernel may access besides buffers: the memory that a view of another owner's reaches.
+    pub(crate) fn region(&self) -> Option<Region> {
+        let (Owner::Foreign(_), ParamType::Tensor { dtype, rank, .. }) = (self.owner, self.ty) else { return None };
+        let (extents, strides) = self.words()[1..].split_at(usize::from(rank));
+        if extents.contains(&0) {
+            return None;
+        }
+        // It was checked that all elements are in the memory, so that none of this overflows.
+        let last: u64 = extents.iter().zip(strides).map(|(extent, stride)| (extent - 1) * stride).sum();
+        Some(Region { address: self.bits(), bytes: (last + 1) * u64::from(dtype.bytes()) })
     }
 
     /// Address, extents and strides of a view, for a `Tensor<T, R>`.
@@ -83,7 +96,7 @@ impl<'a> LaunchArg<'a> {
             ParamType::Tensor { dtype: T::DTYPE, rank: R as u8, mutable },
             match view.memory() {
                 Memory::Buffer(allocation) => Owner::Buffer(allocation),
-                Memory::Foreign(memory) => Owner::Foreign(memory),
+                Memory::Foreign(owner) => Owner::Foreign(owner),
                 Memory::None(_) => Owner::None,
             },
         );

@@ -9,6 +9,7 @@ use crate::driver::context::Context;
 use crate::driver::prepared::{Kept, Parts};
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
+use crate::foreign::Foreign;
 use crate::grid::Grid;
 use crate::kernel::{Code, Kernel};
 use crate::load::{LoadInfo, Loaded};
@@ -250,7 +251,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     fn check_devices(&self, stream: &Stream) -> Result<()> {
         self.args.iter().enumerate().try_for_each(|(i, arg)| match arg.owner {
             Owner::Buffer(allocation) => allocation.check(stream, || self.name(i)),
-            Owner::Foreign(memory) => memory.check(stream.device(), || self.name(i)),
+            Owner::Foreign(owner) => owner.check(stream.device(), || self.name(i)),
             Owner::None => Ok(()),
         })
     }
@@ -297,7 +298,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         }
         let mut foreign = [Region::default(); N];
         for (region, arg) in foreign.iter_mut().zip(&self.args) {
-            *region = arg.foreign().map_or(Region::default(), |memory| memory.region());
+            *region = arg.region().unwrap_or_default();
         }
         // Most launches have none, and then the memory of the device is taken as it is.
         let others = if foreign.iter().all(|region| region.bytes == 0) { 0 } else { N };
@@ -305,7 +306,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         match stream.recorder() {
             None => run(),
             // A graph may outlive the slice.
-            Some(_) if self.args.iter().filter_map(LaunchArg::foreign).any(|memory| memory.is_borrowed) => {
+            Some(_) if self.args.iter().filter_map(LaunchArg::foreign).any(Foreign::is_borrowed) => {
                 stream.refuse_capture("a view of a slice of the host")
             }
             Some(recorder) => self.record(stream, recorder, Box::new(move |_| run())),

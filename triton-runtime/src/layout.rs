@@ -14,7 +14,7 @@ pub(crate) struct Layout<const R: usize> {
     pub(crate) strides: [isize; R],
     /// Elements of the slice before the first of the view.
     pub(crate) offset: usize,
-    /// First element of the slice in its buffer.
+    /// First element of the slice in its buffer; of memory of another owner, counted from address 0.
     start: usize,
     /// Elements of the slice.
     len: usize,
@@ -55,10 +55,10 @@ impl<const R: usize> Layout<R> {
     }
 
     /// With strides, from the start of a slice.
-    pub(crate) fn strided(len: usize, shape: [usize; R], strides: [isize; R]) -> Result<Layout<R>> {
+    pub(crate) fn strided(start: usize, len: usize, shape: [usize; R], strides: [isize; R]) -> Result<Layout<R>> {
         const { assert!(R >= 1 && R <= MAX_RANK, "a view has 1 to 5 dimensions") };
         let shape = fits(shape)?;
-        Layout { shape, strides, offset: 0, start: 0, len, is_part: false }.with_strides(strides)
+        Layout { shape, strides, offset: 0, start, len, is_part: false }.with_strides(strides)
     }
 
     /// No elements, of no buffer.
@@ -272,12 +272,6 @@ impl<const R: usize> Layout<R> {
         })
     }
 
-    /// Elements from the first of the view to one past the last.
-    pub(crate) fn reach(&self) -> u64 {
-        // It was checked that they lie in the slice.
-        if self.shape.contains(&0) { 0 } else { self.needed().unwrap_or(0).saturating_sub(self.offset as u64) }
-    }
-
     /// Rejects two indices that alias.
     pub(crate) fn disjoint(self) -> Result<Layout<R>> {
         match overlap::find(self.shape, self.strides) {
@@ -290,7 +284,7 @@ impl<const R: usize> Layout<R> {
         }
     }
 
-    /// Bytes of the buffer before the first element of the view.
+    /// Bytes of the buffer before the first element of the view; of memory of another owner its address.
     pub(crate) fn bytes<T>(&self) -> u64 {
         (self.start + self.offset) as u64 * size_of::<T>() as u64
     }

@@ -8,6 +8,12 @@ use crate::layout::Layout;
 use crate::view::{View, ViewMut};
 use triton_core::types::DType;
 
+/// The number of the element at an address, which is a multiple of its size, or has no element.
+fn first<T>(address: u64) -> usize {
+    // Addresses of a device fit the host's.
+    address as usize / size_of::<T>()
+}
+
 impl<'a, T: Element, const R: usize> View<'a, T, R> {
     /// A view of memory that another library owns: `shape` and `strides`, in elements, from an address on, `len` elements of which may be
     /// accessed. What the strides reach is checked against `len`.
@@ -51,8 +57,8 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
         shape: [usize; R],
         strides: [isize; R],
     ) -> Result<View<'a, T, R>> {
-        let layout = Layout::strided(len, shape, strides)?;
-        Ok(View::foreign(Foreign::new::<T>(device, address, len, false)?, layout))
+        let layout = Layout::strided(first::<T>(address), len, shape, strides)?;
+        Ok(View::foreign(Foreign::new::<T>(device, address, len)?, layout))
     }
 
     /// A view of a slice of the host, in row-major order, for kernels on the CPU device: nothing is copied. Remaining elements are not part
@@ -73,8 +79,8 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     /// # }
     /// ```
     pub fn from_slice(device: &'a Device, values: &'a [T], shape: [usize; R]) -> Result<View<'a, T, R>> {
-        let layout = Layout::new(0, values.len(), shape)?;
         let address = values.as_ptr().expose_provenance() as u64;
+        let layout = Layout::new(first::<T>(address), values.len(), shape)?;
         Ok(View::foreign(Foreign::of_slice::<T>(device, address, values.len())?, layout))
     }
 }
@@ -109,8 +115,8 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
         shape: [usize; R],
         strides: [isize; R],
     ) -> Result<ViewMut<'a, T, R>> {
-        let layout = Layout::strided(len, shape, strides)?.disjoint()?;
-        Ok(ViewMut::foreign(Foreign::new::<T>(device, address, len, false)?, layout))
+        let layout = Layout::strided(first::<T>(address), len, shape, strides)?.disjoint()?;
+        Ok(ViewMut::foreign(Foreign::new::<T>(device, address, len)?, layout))
     }
 
     /// A view of a slice of the host that kernels on the CPU device write: see [`View::from_slice`].
@@ -128,8 +134,8 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
     /// # }
     /// ```
     pub fn from_slice(device: &'a Device, values: &'a mut [T], shape: [usize; R]) -> Result<ViewMut<'a, T, R>> {
-        let layout = Layout::new(0, values.len(), shape)?;
         let address = values.as_mut_ptr().expose_provenance() as u64;
+        let layout = Layout::new(first::<T>(address), values.len(), shape)?;
         if T::DTYPE == DType::Bool {
             let reason =
                 "a kernel may store any byte, but a `bool` of the host is 0 or 1; use `u8`, or a buffer".to_string();

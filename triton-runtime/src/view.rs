@@ -98,9 +98,9 @@ macro_rules! view {
                 $name { memory: Memory::Buffer(allocation), layout, element: PhantomData }
             }
 
-            /// Elements in memory of another owner, at which the layout's slice begins.
-            pub(crate) fn foreign(memory: Foreign<'a>, layout: Layout<R>) -> $name<'a, T, R> {
-                $name { memory: Memory::Foreign(memory), layout, element: PhantomData }
+            /// Elements in memory of another owner: the layout's slice begins at their address.
+            pub(crate) fn foreign(owner: Foreign<'a>, layout: Layout<R>) -> $name<'a, T, R> {
+                $name { memory: Memory::Foreign(owner), layout, element: PhantomData }
             }
 
             /// The same memory with other axes.
@@ -159,7 +159,7 @@ macro_rules! view {
             pub fn device(&self) -> &'a Device {
                 match self.memory {
                     Memory::Buffer(allocation) => allocation.device(),
-                    Memory::Foreign(memory) => memory.device,
+                    Memory::Foreign(owner) => owner.device(),
                     Memory::None(device) => device,
                 }
             }
@@ -169,7 +169,7 @@ macro_rules! view {
             pub fn address(&self) -> u64 {
                 match self.memory {
                     Memory::Buffer(allocation) => allocation.address() + self.layout.bytes::<T>(),
-                    Memory::Foreign(memory) => memory.address() + self.layout.bytes::<T>(),
+                    Memory::Foreign(_) => self.layout.bytes::<T>(),
                     Memory::None(_) => 0,
                 }
             }
@@ -197,11 +197,10 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
         Ok(View { layout: self.layout.with_strides(strides)?, ..self })
     }
 
-    /// The memory, for a launch: of another owner's the part that the elements reach.
+    /// Who has the memory.
     #[inline]
     pub(crate) fn memory(&self) -> Memory<'a> {
-        let Memory::Foreign(memory) = self.memory else { return self.memory };
-        Memory::Foreign(memory.part(self.layout.bytes::<T>(), self.layout.reach() * size_of::<T>() as u64))
+        self.memory
     }
 }
 
