@@ -42,7 +42,6 @@ impl<'a> Foreign<'a> {
     }
 
     /// Rejects another device.
-    #[inline]
     pub(crate) fn check(self, device: &Device, what: impl FnOnce() -> String) -> Result<()> {
         let found = self.device();
         if found == device {

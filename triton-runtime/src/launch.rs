@@ -251,9 +251,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     fn check_devices(&self, stream: &Stream) -> Result<()> {
         self.args.iter().enumerate().try_for_each(|(i, arg)| match arg.owner {
             Owner::Buffer(allocation) => allocation.check(stream, || self.name(i)),
-            Owner::Foreign(owner) => owner.check(stream.device(), || self.name(i)),
+            Owner::Foreign(owner) => self.check_foreign(stream, i, owner),
             Owner::None => Ok(()),
         })
+    }
+
+    /// The same of memory of another owner, away from the code of other launches.
+    #[cold]
+    fn check_foreign(&self, stream: &Stream, index: usize, owner: Foreign<'_>) -> Result<()> {
+        owner.check(stream.device(), || self.name(index))
     }
 
     /// The same with all checks.
