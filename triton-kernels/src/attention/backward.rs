@@ -55,18 +55,18 @@ pub struct AttentionBackward<'a, T> {
 /// # Errors
 /// As of [`attention`](super::attention).
 pub fn attention_backward<'a, T: FloatElement>(
-    qkv: [View<'a, T, 4>; 3],
+    qkv: [impl IntoView<'a, T, 4>; 3],
     o: impl IntoView<'a, T, 4>,
     lse: impl IntoView<'a, f32, 3>,
     d_o: impl IntoView<'a, T, 4>,
-    gradients: [ViewMut<'a, T, 4>; 3],
+    gradients: [impl IntoViewMut<'a, T, 4>; 3],
 ) -> AttentionBackward<'a, T> {
     AttentionBackward {
-        qkv,
+        qkv: qkv.map(IntoView::into_view),
         o: o.into_view(),
         lse: lse.into_view(),
         d_o: d_o.into_view(),
-        gradients,
+        gradients: gradients.map(IntoViewMut::into_view_mut),
         scale: None,
         span: Span::default(),
     }

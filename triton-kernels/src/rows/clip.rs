@@ -104,11 +104,12 @@ pub struct ClipByNorm<'a, T> {
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 pub fn clip_by_norm<'a, T: FloatElement>(
-    gradients: impl IntoIterator<Item = ViewMut<'a, T, 2>>,
+    gradients: impl IntoIterator<Item = impl IntoViewMut<'a, T, 2>>,
     most: f32,
     norm: impl IntoViewMut<'a, f32, 1>,
 ) -> ClipByNorm<'a, T> {
-    ClipByNorm { gradients: gradients.into_iter().collect(), most, norm: norm.into_view_mut() }
+    let gradients = gradients.into_iter().map(IntoViewMut::into_view_mut).collect();
+    ClipByNorm { gradients, most, norm: norm.into_view_mut() }
 }
 
 impl<T: FloatElement> ClipByNorm<'_, T> {
