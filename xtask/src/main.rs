@@ -11,7 +11,7 @@
 //! | `reproduce` | builds a crate with kernels in two folders and compares the PTX |
 //! | `same REVISION` | compares the code of every kernel in tests, examples, benchmarks and conformance with that revision's |
 //! | `seeds [--seeds N] [--first SEED]` | runs conformance and the library's samples from other seeds than that of `cargo test` |
-//! | `candle` | checks that a crate with candle's CUDA and us resolves and compiles, beside a stand-in for its kernels, in minutes |
+//! | `candle` | tests `triton-candle` on the CPU, and checks its CUDA half and a crate with candle's CUDA and us, beside a stand-in for candle's kernels, in minutes |
 //! | `ide` | asks rust-analyzer about a sample kernel: hover, completion, go to definition, diagnostics |
 
 mod assembler;
@@ -68,12 +68,24 @@ fn ci() -> Outcome {
     if status.success() { Ok(()) } else { Err(format!("{} failed: {status}", run.display())) }
 }
 
-/// Checks the crate beside candle. Cargo reads the version of CUDA from the crate's own configuration.
+/// Tests candle's bridge on the CPU, and checks what is for CUDA. Cargo reads the version of CUDA from each crate's own configuration.
 fn candle() -> Outcome {
-    let (root, mut cargo) = (root(), std::process::Command::new(env!("CARGO")));
-    cargo.args(["check", "--locked", "--target-dir"]).arg(root.join("target/candle"));
-    output(cargo.current_dir(root.join("tests/crates/candle")))?;
-    println!("candle: the crate compiles");
+    let (bridge, beside) = ("bridges/triton-candle", "tests/crates/candle");
+    let with_cuda: &[&str] = &["check", "--locked", "--features", "cuda"];
+    let runs: [(&str, &str, &[&str]); 3] = [
+        (bridge, "target/candle-cpu", &["test", "--locked"]),
+        (bridge, "target/candle", with_cuda),
+        (beside, "target/candle", &["check", "--locked"]),
+    ];
+    for (folder, target, args) in runs {
+        let mut cargo = std::process::Command::new(env!("CARGO"));
+        cargo.args(args).arg("--target-dir").arg(root().join(target)).current_dir(root().join(folder));
+        let status = cargo.status().map_err(|error| format!("{cargo:?}: {error}"))?;
+        if !status.success() {
+            return Err(format!("{cargo:?} failed: {status}"));
+        }
+    }
+    println!("candle: the bridge passes its tests on the CPU, and both crates compile with CUDA");
     Ok(())
 }
 

@@ -77,15 +77,18 @@ fn every_page_is_listed_and_run() {
         let (_, folder) = folder.split_once("../docs/src/").expect("a folder of the book");
         run.extend(names.split_whitespace().map(|name| format!("{folder}{name}")));
     }
-    // Those of the library and of the tuner have their programs run there, as the façade does not depend on these crates.
-    for user in ["triton-kernels/src/lib.rs", "triton-tune/src/lib.rs"] {
+    // Those of the library, of the tuner and of candle have their programs run there, as the façade does not depend on these crates.
+    for user in ["triton-kernels/src/lib.rs", "triton-tune/src/lib.rs", "bridges/triton-candle/src/lib.rs"] {
         let source = text(&triton_tests::root().join(user));
-        let included =
-            source.split("include_str!(\"../../docs/src/").skip(1).filter_map(|rest| rest.split(".md\")").next());
+        let included = source.split("../docs/src/").skip(1).filter_map(|rest| rest.split(".md\")").next());
         run.extend(included.map(str::to_owned));
     }
     run.sort();
-    assert_eq!(pages(), run, "the pages, and those in src/book.rs and in the library's and the tuner's lib.rs");
+    assert_eq!(
+        pages(),
+        run,
+        "the pages, and those in src/book.rs and in the lib.rs of the library, the tuner and candle's bridge"
+    );
 }
 
 /// The text without blocks and spans of code.

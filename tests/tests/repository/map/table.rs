@@ -18,6 +18,7 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-tune", &["triton-core", "triton-dsl", "triton-select", "triton-syntax"]),
     ("triton-kernels-macros", &[]),
     ("triton-kernels", &["triton-dsl", "triton-kernels-macros", "triton-select"]),
+    ("triton-candle", &["triton-dsl", "triton-kernels"]),
     ("triton-bench", &["triton-core", "triton-dsl", "triton-kernels", "triton-select"]),
     ("triton-tests", &["triton-core", "triton-sim", "triton-syntax"]),
     ("triton-runtime-models", &[]),
