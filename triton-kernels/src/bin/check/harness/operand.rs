@@ -46,14 +46,26 @@ macro_rules! scalars {
     )*};
 }
 
+/// A number in `f32`, rounded to odd if it is inexact: a narrower type that rounds this again has the nearest number of the first one (Boldo and
+/// Melquiond, "Emulation of FMA and correctly rounded sums", 2008, section 3). `half` converts an `f64` by its upper half, so that a
+/// number a little above a tie is taken for one.
+fn odd(v: f64) -> f32 {
+    let nearest = v as f32;
+    if f64::from(nearest) == v || !nearest.is_finite() {
+        return nearest;
+    }
+    let past = f64::from(nearest).abs() > v.abs();
+    f32::from_bits((nearest.to_bits() - u32::from(past)) | 1)
+}
+
 fn powers(least: i32, normal: i32, most: f64) -> [f64; 3] {
     [2f64.powi(least), 2f64.powi(normal), most]
 }
 
 scalars! {
     f32: f32::NAN, 2f64.powi(-24), powers(-149, -126, f64::from(f32::MAX)), |v| v as f32, f64::from(v);
-    f16: f16::NAN, 2f64.powi(-11), powers(-24, -14, f16::MAX.to_f64()), |v| f16::from_f64(v), v.to_f64();
-    bf16: bf16::NAN, 2f64.powi(-8), powers(-133, -126, bf16::MAX.to_f64()), |v| bf16::from_f64(v), v.to_f64();
+    f16: f16::NAN, 2f64.powi(-11), powers(-24, -14, f16::MAX.to_f64()), |v| f16::from_f32(odd(v)), v.to_f64();
+    bf16: bf16::NAN, 2f64.powi(-8), powers(-133, -126, bf16::MAX.to_f64()), |v| bf16::from_f32(odd(v)), v.to_f64();
     f64: f64::NAN, 2f64.powi(-53), powers(-1074, -1022, f64::MAX), |v| v, v;
     i8: i8::MIN, 0.0, [1.0, 1.0, 127.0], |v| v as i8, f64::from(v);
     i32: i32::MIN, 0.0, [1.0, 1.0, f64::from(i32::MAX)], |v| v as i32, if v == i32::MIN { f64::NAN } else { f64::from(v) };
