@@ -1,6 +1,6 @@
 //! What families share: shapes, numbers at random, bounds of errors, gradients by finite differences.
 
-use super::{Operand, Order, Outcome, Random, Scalar, compare, normal};
+use super::{Operand, Order, Outcome, Random, Scalar, compare_above, normal};
 
 /// What a result of type `T` may differ by, of sums of `terms` numbers in `f32`.
 pub fn bound<T: Scalar>(terms: usize) -> f64 {
@@ -27,7 +27,11 @@ pub fn gradient(
     backward: impl Fn(&[f64], &[f64]) -> Vec<f64>,
 ) -> Outcome {
     let h = 1e-5;
-    let dy: Vec<f64> = f(x).iter().map(|_| normal(random)).collect();
+    let y = f(x);
+    let dy: Vec<f64> = y.iter().map(|_| normal(random)).collect();
+    // Both sums are rounded, and their difference is divided by the step: a derivative that cancels is not closer than that.
+    let terms: f64 = y.iter().zip(&dy).map(|(y, dy)| (y * dy).abs()).sum();
+    let (close, rounded) = (1e-6, f64::EPSILON * terms / h);
     let mut at = x.to_vec();
     let mut weighted = |i: usize, step: f64| {
         at[i] = x[i] + step;
@@ -36,7 +40,8 @@ pub fn gradient(
         y
     };
     let differences: Vec<f64> = (0..x.len()).map(|i| (weighted(i, h) - weighted(i, -h)) / (2.0 * h)).collect();
-    compare(&format!("the gradient {what} of the reference"), &backward(x, &dy), &differences, 1e-6)
+    let name = format!("the gradient {what} of the reference");
+    compare_above(&name, &backward(x, &dy), &differences, close, rounded / close)
 }
 
 /// Numbers of mean 0 and variance 1.
