@@ -11,6 +11,78 @@ use crate::stream::Stream;
 use std::any::Any;
 use std::sync::Arc;
 
+/// What memory that a stream lends has of a buffer: a value with a `stream` and a `buffer`.
+macro_rules! lent {
+    ($name:ident) => {
+        impl<T: Element> $name<T> {
+            /// The elements as an array of this shape, in row-major order: see [`Buffer::view`](crate::Buffer::view).
+            ///
+            /// # Errors
+            /// [`Error::View`](crate::Error::View) if there are too few elements, [`Error::Extent`](crate::Error::Extent).
+            pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'_, T, R>> {
+                self.buffer.view(shape)
+            }
+
+            /// The elements as a mutable array of this shape, in row-major order: see [`Buffer::view`](crate::Buffer::view).
+            ///
+            /// # Errors
+            /// [`Error::View`](crate::Error::View) if there are too few elements, [`Error::Extent`](crate::Error::Extent).
+            pub fn view_mut<const R: usize>(&mut self, shape: [usize; R]) -> Result<ViewMut<'_, T, R>> {
+                self.buffer.view_mut(shape)
+            }
+
+            /// Number of elements.
+            pub fn len(&self) -> usize {
+                self.buffer.len()
+            }
+
+            /// Whether it has no element.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// The stream whose order it is in.
+            pub fn stream(&self) -> &Stream {
+                &self.stream
+            }
+
+            /// The device whose memory it is in.
+            pub fn device(&self) -> &Device {
+                self.stream.device()
+            }
+
+            /// The address of the first element on the device.
+            pub fn address(&self) -> u64 {
+                self.buffer.address()
+            }
+        }
+
+        impl<T: Element> sealed::Sealed for $name<T> {}
+
+        impl<T: Element> DeviceData for $name<T> {
+            type Item = T;
+
+            fn as_slice(&self) -> BufferSlice<'_, T> {
+                self.buffer.as_slice()
+            }
+        }
+
+        impl<T: Element> DeviceDataMut for $name<T> {
+            fn as_mut_slice(&mut self) -> BufferSliceMut<'_, T> {
+                self.buffer.as_mut_slice()
+            }
+        }
+
+        impl<T: Element> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let (name, element) = (stringify!($name), std::any::type_name::<T>());
+                write!(f, "{name}([{element}; {}] of {:?})", self.len(), self.stream)
+            }
+        }
+    };
+}
+pub(crate) use lent;
+
 /// The allocation that was kept.
 pub(crate) fn allocation(owner: Owner) -> Option<Arc<Allocation>> {
     (owner as Arc<dyn Any + Send + Sync>).downcast().ok()

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::kept::Lent;
-use crate::lent;
+use crate::lent::{self, lent};
 use crate::stream::Stream;
 use crate::view::{View, ViewMut};
 use std::fmt;
@@ -103,47 +103,6 @@ impl<T: Element> Scratch<T> {
     pub fn is_zero(&self) -> Result<bool> {
         Ok(self.stream.download(&self.buffer)?.iter().all(|value| value.to_bits() == 0))
     }
-
-    /// The elements as an array of this shape, in row-major order: see [`Buffer::view`].
-    ///
-    /// # Errors
-    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
-    pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'_, T, R>> {
-        self.buffer.view(shape)
-    }
-
-    /// The elements as a mutable array of this shape, in row-major order: see [`Buffer::view`].
-    ///
-    /// # Errors
-    /// [`Error::View`] if there are too few elements, [`Error::Extent`].
-    pub fn view_mut<const R: usize>(&mut self, shape: [usize; R]) -> Result<ViewMut<'_, T, R>> {
-        self.buffer.view_mut(shape)
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.buffer.len()
-    }
-
-    /// Whether it has no element.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The stream that it was taken from.
-    pub fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
-    /// The device whose memory it is in.
-    pub fn device(&self) -> &Device {
-        self.stream.device()
-    }
-
-    /// The address of the first element on the device.
-    pub fn address(&self) -> u64 {
-        self.buffer.address()
-    }
 }
 
 impl<T: Element> Drop for Scratch<T> {
@@ -155,24 +114,4 @@ impl<T: Element> Drop for Scratch<T> {
     }
 }
 
-impl<T: Element> sealed::Sealed for Scratch<T> {}
-
-impl<T: Element> DeviceData for Scratch<T> {
-    type Item = T;
-
-    fn as_slice(&self) -> BufferSlice<'_, T> {
-        self.buffer.as_slice()
-    }
-}
-
-impl<T: Element> DeviceDataMut for Scratch<T> {
-    fn as_mut_slice(&mut self) -> BufferSliceMut<'_, T> {
-        self.buffer.as_mut_slice()
-    }
-}
-
-impl<T: Element> fmt::Debug for Scratch<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scratch([{}; {}] of {:?})", std::any::type_name::<T>(), self.len(), self.stream)
-    }
-}
+lent!(Scratch);

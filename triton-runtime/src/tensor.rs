@@ -87,18 +87,22 @@ impl<X> std::error::Error for ShapeError<X> {}
 
 /// Row-major axes of exactly as many elements as there are.
 fn shaped<const R: usize>(shape: [usize; R], len: usize) -> Result<Layout<R>> {
-    let elements = shape.iter().try_fold(1usize, |elements, &extent| elements.checked_mul(extent));
-    if elements != Some(len) {
+    if elements(shape) != Some(len) {
         return Err(Error::Shape { shape: shape.to_vec(), len });
     }
     Layout::new(0, len, shape)
 }
 
-/// The number of elements of a shape; `Err` if they cannot be counted.
-fn count<const R: usize>(shape: [usize; R]) -> Result<usize> {
-    let elements = shape.iter().try_fold(1usize, |elements, &extent| elements.checked_mul(extent));
+/// The number of elements of a shape, if it can be counted.
+fn elements<const R: usize>(shape: [usize; R]) -> Option<usize> {
+    shape.iter().try_fold(1usize, |elements, &extent| elements.checked_mul(extent))
+}
+
+/// Row-major axes, and how many elements they have.
+fn counted<const R: usize>(shape: [usize; R]) -> Result<(Layout<R>, usize)> {
     let overflow = || Error::View { shape: shape.to_vec(), strides: vec![0; R], offset: 0, needed: u64::MAX, len: 0 };
-    elements.ok_or_else(overflow)
+    let len = elements(shape).ok_or_else(overflow)?;
+    Ok((Layout::new(0, len, shape)?, len))
 }
 
 impl Stream {
@@ -126,8 +130,7 @@ impl Stream {
     /// # }
     /// ```
     pub fn tensor_zeros<T: Element, const R: usize>(&self, shape: [usize; R]) -> Result<Tensor<T, R>> {
-        let len = count(shape)?;
-        let layout = shaped(shape, len)?;
+        let (layout, len) = counted(shape)?;
         Ok(Tensor { buffer: self.zeros(len)?, layout })
     }
 
@@ -136,8 +139,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Extent`], [`Error::View`] for more elements than can be counted, and those of [`Stream::uninit`].
     pub fn tensor_uninit<T: Element, const R: usize>(&self, shape: [usize; R]) -> Result<Tensor<T, R>> {
-        let len = count(shape)?;
-        let layout = shaped(shape, len)?;
+        let (layout, len) = counted(shape)?;
         Ok(Tensor { buffer: self.uninit(len)?, layout })
     }
 }

@@ -6,7 +6,7 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::kept::Lent;
-use crate::lent::{self, allocation};
+use crate::lent::{self, allocation, lent};
 use crate::stream::Stream;
 use crate::view::{View, ViewMut};
 use std::fmt;
@@ -82,49 +82,6 @@ fn rounded(bytes: usize) -> Option<usize> {
     bytes.checked_next_multiple_of(bytes.checked_next_power_of_two()? / 16)
 }
 
-impl<T: Element> Workspace<T> {
-    /// The elements as an array of this shape, in row-major order: see [`Buffer::view`].
-    ///
-    /// # Errors
-    /// [`Error::View`](crate::Error::View) if there are too few elements, [`Error::Extent`](crate::Error::Extent).
-    pub fn view<const R: usize>(&self, shape: [usize; R]) -> Result<View<'_, T, R>> {
-        self.buffer.view(shape)
-    }
-
-    /// The elements as a mutable array of this shape, in row-major order: see [`Buffer::view`].
-    ///
-    /// # Errors
-    /// As of [`view`](Workspace::view).
-    pub fn view_mut<const R: usize>(&mut self, shape: [usize; R]) -> Result<ViewMut<'_, T, R>> {
-        self.buffer.view_mut(shape)
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.buffer.len()
-    }
-
-    /// Whether it has no element.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The stream whose order it is in.
-    pub fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
-    /// The device whose memory it is in.
-    pub fn device(&self) -> &Device {
-        self.stream.device()
-    }
-
-    /// The address of the first element on the device.
-    pub fn address(&self) -> u64 {
-        self.buffer.address()
-    }
-}
-
 impl<T: Element> Drop for Workspace<T> {
     fn drop(&mut self) {
         let is_of_graph = self.buffer.is_shared();
@@ -137,24 +94,4 @@ impl<T: Element> Drop for Workspace<T> {
     }
 }
 
-impl<T: Element> sealed::Sealed for Workspace<T> {}
-
-impl<T: Element> DeviceData for Workspace<T> {
-    type Item = T;
-
-    fn as_slice(&self) -> BufferSlice<'_, T> {
-        self.buffer.as_slice()
-    }
-}
-
-impl<T: Element> DeviceDataMut for Workspace<T> {
-    fn as_mut_slice(&mut self) -> BufferSliceMut<'_, T> {
-        self.buffer.as_mut_slice()
-    }
-}
-
-impl<T: Element> fmt::Debug for Workspace<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Workspace([{}; {}] of {:?})", std::any::type_name::<T>(), self.len(), self.stream)
-    }
-}
+lent!(Workspace);
