@@ -6,6 +6,7 @@ pub mod kernels;
 
 /// A type that is called like one of the language.
 pub struct Tensor {
+    /// How many axes it has.
     pub rank: usize,
 }
 mod polynomial;
