@@ -140,6 +140,13 @@ pub enum Error {
     Runtime(triton::Error),
 }
 
+/// A shape that a buffer or a tensor did not get.
+impl<X> From<triton::ShapeError<X>> for Error {
+    fn from(refused: triton::ShapeError<X>) -> Error {
+        triton::Error::from(refused).into()
+    }
+}
+
 /// The runtime's, or that of an operation that was passed on as one of the runtime's.
 impl From<triton::Error> for Error {
     fn from(error: triton::Error) -> Error {

@@ -4,7 +4,6 @@
 //! programs have.
 
 use std::ops::Range;
-use triton::{Element, Result, View, ViewMut};
 
 /// The most programs of a launch along the second or third axis: fewer than there could be, so that a part begins where whole vectors do.
 pub(crate) const MOST: usize = 65_520;
@@ -12,24 +11,6 @@ pub(crate) const MOST: usize = 65_520;
 /// The parts of an axis of `extent` elements, of which a program has `each`.
 pub(crate) fn parts(extent: usize, each: usize) -> impl Iterator<Item = Range<usize>> + Clone {
     chunks(extent, MOST * each.max(1))
-}
-
-/// A part of the first axis, and one of the second.
-pub(crate) fn part<'a, T: Element, const R: usize>(
-    view: View<'a, T, R>,
-    first: &Range<usize>,
-    second: &Range<usize>,
-) -> Result<View<'a, T, R>> {
-    view.narrow(0, first.clone())?.narrow(1, second.clone())
-}
-
-/// The same to be written.
-pub(crate) fn part_mut<'a, T: Element, const R: usize>(
-    view: &'a mut ViewMut<'_, T, R>,
-    first: &Range<usize>,
-    second: &Range<usize>,
-) -> Result<ViewMut<'a, T, R>> {
-    view.reborrow().narrow(0, first.clone())?.narrow(1, second.clone())
 }
 
 /// An axis of `extent` elements in chunks of `step`.

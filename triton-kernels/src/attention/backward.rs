@@ -1,10 +1,10 @@
 //! The gradients of attention.
 
 use super::kernels::{InnerInstance, OfKeysPool, OfQueriesPool, inner, of_keys_tuned, of_queries_tuned};
-use super::shape::{Extents, Span, all_depths, by_depth, scale_of};
+use super::shape::{Extents, Span, all_depths, by_depth, part, part_mut, scale_of};
 use crate::Result;
 use crate::element::{FloatElement, operation};
-use crate::grid::{part, part_mut, parts};
+use crate::grid::parts;
 use crate::lent::workspace;
 use triton::prelude::*;
 

@@ -1,10 +1,10 @@
 //! Attention forward.
 
 use super::kernels::{ForwardPool, forward_tuned};
-use super::shape::{Extents, Span, all_depths, by_depth, scale_of};
+use super::shape::{Extents, Span, all_depths, by_depth, part, part_mut, scale_of};
 use crate::Result;
 use crate::element::{FloatElement, operation};
-use crate::grid::{part, part_mut, parts};
+use crate::grid::parts;
 use triton::prelude::*;
 
 all_depths!(Forwards: ForwardPool);

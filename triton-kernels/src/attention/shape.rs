@@ -4,6 +4,7 @@ use crate::Result;
 use crate::error::{Error, extent, size, value};
 use crate::grid::{MOST, chunks};
 use std::ops::Range;
+use triton::{Element, View, ViewMut};
 
 /// More than the difference of two positions, and small enough to be added to one.
 const ALL: i32 = 1 << 29;
@@ -155,3 +156,21 @@ macro_rules! all_depths {
     };
 }
 pub(super) use all_depths;
+
+/// A part of the first axis, and one of the second.
+pub(super) fn part<'a, T: Element, const R: usize>(
+    view: View<'a, T, R>,
+    first: &Range<usize>,
+    second: &Range<usize>,
+) -> triton::Result<View<'a, T, R>> {
+    view.narrow(0, first.clone())?.narrow(1, second.clone())
+}
+
+/// The same to be written.
+pub(super) fn part_mut<'a, T: Element, const R: usize>(
+    view: &'a mut ViewMut<'_, T, R>,
+    first: &Range<usize>,
+    second: &Range<usize>,
+) -> triton::Result<ViewMut<'a, T, R>> {
+    view.reborrow().narrow(0, first.clone())?.narrow(1, second.clone())
+}

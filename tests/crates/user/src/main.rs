@@ -81,8 +81,7 @@ mod shadowed {
 
     #[tri::function]
     fn row(x: Tensor<f32, 2>, i: i32) -> Tile<f32> {
-        let whole: Tensor<f32, 2> = x;
-        whole.load([i, 0], [1, 16])
+        x.load([i, 0], [1, 16])
     }
 
     #[tri::kernel]
