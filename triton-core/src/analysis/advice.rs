@@ -3,11 +3,12 @@
 //! Requires stage 0. Nothing is compiled differently. Where speed is lost silently (a stride that is 1 but not known to
 //! be, an index that wraps around) the warning is on by default; the rest is for `warnings = true`.
 
+use crate::analysis::defs::Defs;
 use crate::analysis::stride::{self, Strides};
 use crate::diag::{Code, Diagnostic};
 use crate::entity::SideTable;
 use crate::interp::evaluate;
-use crate::ir::{Function, Inst, Value};
+use crate::ir::{Function, Value};
 use crate::ops::kinds::BinaryKind;
 use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
@@ -21,7 +22,7 @@ const FEW: u64 = 32;
 
 /// All advice, in the order of the program.
 pub fn advice(func: &Function) -> Vec<Diagnostic> {
-    let (strides, known) = (stride::analyse(func), known(func));
+    let (strides, known, defs) = (stride::analyse(func), known(func), Defs::of(func));
     let mut found = Vec::new();
     for inst in func.walk() {
         let data = &func.insts[inst];
@@ -38,7 +39,7 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
             // An unknown last stride is the launch's choice.
             Location::View { shape, .. } => (None, None, shape),
         };
-        let written = ptr.and_then(|ptr| cause(func, ptr, along));
+        let written = ptr.and_then(|ptr| cause(func, &defs, ptr, along));
         say(written.or_else(|| apart(func.pointee(location)?, shape, along)));
         let everywhere =
             mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
@@ -51,27 +52,23 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
 }
 
 /// Why the neighbours of an access are not known to be contiguous.
-fn cause(func: &Function, ptr: Value, strides: Strides) -> Option<Diagnostic> {
+fn cause(func: &Function, defs: &Defs, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     let shape = func.ty(ptr).shape;
     let mut axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
     if shape.elements() < FEW || axes.any(|axis| strides.along(axis).is_some()) {
         return None;
     }
-    let mut sources: SideTable<Value, Option<Inst>> = SideTable::new(None);
-    for inst in func.walk() {
-        func.insts[inst].results.iter().for_each(|&result| sources[result] = Some(inst));
-    }
-    let op = |v: Value| sources[v].map(|inst| func.insts[inst].op);
+    let op = |v: Value| defs.op(func, v);
     let uniform = |v: Value| func.ty(v).shape == Shape::SCALAR || matches!(op(v), Some(Op::Splat { .. }));
     let known = |v: Value| {
         let scalar = if let Some(Op::Splat { x, .. }) = op(v) { x } else { v };
-        matches!(op(scalar), Some(Op::Const { .. }))
+        defs.constant(func, scalar).is_some()
     };
     let variable = |v: Value| uniform(v) && !known(v);
     let (mut open, mut seen) = (vec![ptr], Vec::new());
     let (mut scaled, mut wrapped) = (None, None);
     while let Some(value) = open.pop() {
-        let Some(inst) = sources[value].filter(|inst| !seen.contains(inst)) else { continue };
+        let Some(inst) = defs.definition(value).filter(|inst| !seen.contains(inst)) else { continue };
         seen.push(inst);
         let data = &func.insts[inst];
         // Loaded indices are a gather.

@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod axis;
+pub mod defs;
 pub mod forward;
 pub mod interval;
 pub mod liveness;

@@ -11,6 +11,7 @@
 //! It is done for products by tensor cores of two slots of one ring, if nothing else reads them, if the slices take as many loads as
 //! the tile, and if a thread has registers for the slices of two steps. Elements of 8 bits stay as they were, as they are carried apart.
 
+use crate::analysis::defs::Defs;
 use crate::ir::{Block, Function, Inst, InstData, RingId, Value};
 use crate::layout::{Layout, access, products};
 use crate::ops::kinds::CompareKind;
@@ -85,8 +86,9 @@ fn product(func: &Function, of: &Pipelined, body: Block) -> Option<(Inst, [Opera
     if sum + copies * words > MOST_REGISTERS {
         return None;
     }
+    let defs = Defs::of(func);
     let operand = |value: Value, axis: usize, whole: &Layout, layout: &Layout| {
-        let (slot, aliases) = source(func, insts, value)?;
+        let (slot, aliases) = source(func, &defs, body, value)?;
         let mem = func.mem(value)?;
         let slice = Slice::new(func.ty(value).shape, axis, 0, depth)?;
         let loads = |layout: &Layout| access::shared(layout, mem, true).map(|access| access.instructions());
@@ -99,20 +101,17 @@ fn product(func: &Function, of: &Pipelined, body: Block) -> Option<(Inst, [Opera
 }
 
 /// The slot that an operand is of, and the changes of its shape, if nothing else reads any of them.
-fn source(func: &Function, insts: &[Inst], mut value: Value) -> Option<(Inst, Vec<Inst>)> {
+fn source(func: &Function, defs: &Defs, body: Block, mut value: Value) -> Option<(Inst, Vec<Inst>)> {
     let mut aliases = Vec::new();
     loop {
-        let mut reads = 0;
-        func.walk().iter().for_each(|&inst| func.insts[inst].for_each_operand(|v| reads += u32::from(v == value)));
-        let &inst = insts.iter().find(|&&inst| func.insts[inst].results.first() == Some(&value))?;
-        match (reads, func.insts[inst].op) {
-            (1, Op::RingSlot { .. }) => return Some((inst, aliases)),
-            (1, Op::Permute { x, .. } | Op::Reshape { x, .. }) => {
-                aliases.insert(0, inst);
-                value = x;
-            }
-            _ => return None,
+        let inst = defs.definition_in(value, body).filter(|_| defs.is_used_once(value))?;
+        let op = func.insts[inst].op;
+        if let Op::RingSlot { .. } = op {
+            return Some((inst, aliases));
         }
+        let (Op::Permute { x, .. } | Op::Reshape { x, .. }) = op else { return None };
+        aliases.insert(0, inst);
+        value = x;
     }
 }
 

@@ -15,6 +15,7 @@
 //! The reduction is re-associated: at stage 0 the order of a float sum is unspecified. Explicit orders stay.
 //! Requires stage 0; guarantees nothing about what became unused ([`super::dce`] removes it).
 
+use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
@@ -31,26 +32,14 @@ const SPECULATED: usize = 8;
 /// # Errors
 /// A bug in this pass.
 pub fn combine(func: &mut Function) -> Result<(), String> {
-    let (mut source, mut uses, mut user) = (SideTable::new(None), SideTable::new(0), SideTable::new(None));
-    for inst in func.walk() {
-        func.insts[inst].results.iter().for_each(|&result| source[result] = Some(inst));
-        func.insts[inst].for_each_operand(|v| {
-            uses[v] += 1;
-            user[v] = Some(inst);
-        });
-    }
-    let body = func.body;
-    Combine { func, source, uses, user, same: SideTable::new(None) }.block(body)
+    let (defs, body) = (Defs::of(func), func.body);
+    Combine { func, defs, same: SideTable::new(None) }.block(body)
 }
 
 struct Combine<'a> {
     func: &'a mut Function,
-    /// The instruction that yields each value.
-    source: SideTable<Value, Option<Inst>>,
-    /// How often each value was used at first.
-    uses: SideTable<Value, u32>,
-    /// An instruction that uses each value.
-    user: SideTable<Value, Option<Inst>>,
+    /// Definitions, with those of what is made here; uses as they were at first.
+    defs: Defs,
     /// What replaces a value.
     same: SideTable<Value, Option<Value>>,
 }
@@ -137,7 +126,7 @@ impl Combine<'_> {
 
     /// The operation that yields a value.
     fn op(&self, value: Value) -> Option<Op> {
-        self.source[value].map(|inst| self.func.insts[inst].op)
+        self.defs.op(self.func, value)
     }
 
     /// Simplifies one instruction; what it needs in addition goes before it.
@@ -168,7 +157,7 @@ impl Combine<'_> {
     /// The result of an operation that is put before the one at hand.
     fn make(&mut self, op: Op, span: Span, before: &mut Vec<Inst>) -> Result<Value, String> {
         let result = self.func.compute(op, span, before)?;
-        self.source[result] = before.last().copied();
+        before.last().into_iter().for_each(|&inst| self.defs.define(result, inst));
         Ok(result)
     }
 
@@ -176,7 +165,7 @@ impl Combine<'_> {
     /// Of other elements that are, padding is 0 as before.
     fn padding(&mut self, inst: Inst, from: Location, before: &mut Vec<Inst>) -> Result<(), String> {
         let loaded = self.func.insts[inst].results[0];
-        let Some(select) = self.user[loaded].filter(|_| self.uses[loaded] == 1) else { return Ok(()) };
+        let Some(select) = self.defs.only_user(loaded) else { return Ok(()) };
         let data = &self.func.insts[select];
         let (span, shape) = (data.span, self.func.ty(loaded).shape);
         let Op::Select { cond, a, b } = data.op else { return Ok(()) };
@@ -336,7 +325,7 @@ impl Combine<'_> {
         let Some(narrow) = self.narrow(x, before)? else { return Ok(None) };
         let mut shown = op;
         shown.map_operands(|_| narrow);
-        let span = self.source[index].map_or(Span::NONE, |inst| self.func.insts[inst].span);
+        let span = self.defs.definition(index).map_or(Span::NONE, |inst| self.func.insts[inst].span);
         self.make(shown, span, before).map(Some)
     }
 
@@ -376,13 +365,13 @@ impl Combine<'_> {
     /// A reduction along an axis, of one along the axis beside it.
     fn reduction(&mut self, inst: Inst, axis: usize, order: BitOrder, before: &mut Vec<Inst>) -> Result<(), String> {
         let outer = self.func.insts[inst].clone();
-        let Some(first) = outer.args.first().and_then(|&v| self.source[v]) else { return Ok(()) };
+        let Some(first) = outer.args.first().and_then(|&v| self.defs.definition(v)) else { return Ok(()) };
         let inner = self.func.insts[first].clone();
         let Op::Fold { kind: FoldKind::Reduce, axis: inner_axis, order: BitOrder::Any } = inner.op else {
             return Ok(());
         };
         // Another use keeps the inner one.
-        let used_again = inner.results.iter().any(|&v| self.uses[v] > 1);
+        let used_again = inner.results.iter().any(|&v| self.defs.uses(v) > 1);
         if order != BitOrder::Any
             || used_again
             || inner.results != outer.args
@@ -405,7 +394,7 @@ impl Combine<'_> {
         for arg in &mut args {
             let reshape = self.func.make(Op::Reshape { x: *arg, shape }, outer.span)?;
             let reshaped = self.func.insts[reshape].results[0];
-            self.source[reshaped] = Some(reshape);
+            self.defs.define(reshaped, reshape);
             self.instruction(reshape, before)?;
             before.push(reshape);
             *arg = self.same[reshaped].unwrap_or(reshaped);

@@ -21,6 +21,7 @@
 //! one barrier serves them.
 
 use super::{Env, warpgroup};
+use crate::analysis::defs::Defs;
 use crate::analysis::liveness::{self, LiveInterval};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
@@ -58,17 +59,12 @@ impl Context {
     /// Conversions that products alone use may stay, for products of their own block: beyond it, registers would be loaded once and not in
     /// every turn of a loop.
     fn of(func: &Function, env: &Env) -> Context {
-        let (mut stays, mut permuted, mut uses) = (SideTable::new(false), SideTable::new(None), SideTable::new(0));
-        let mut steps = SideTable::new(None);
-        for inst in func.walk() {
-            func.insts[inst].for_each_operand(|v| uses[v] += 1);
-        }
+        let (mut stays, mut permuted, mut steps) = (SideTable::new(false), SideTable::new(None), SideTable::new(None));
+        let defs = Defs::of(func);
         for block in func.blocks.keys() {
-            let mut definitions = SideTable::new(None);
             for (inst, data) in func.block(block) {
-                data.results.iter().for_each(|&v| definitions[v] = Some(inst));
                 if let (Op::Permute { .. }, &[result]) = (data.op, &data.results[..]) {
-                    permuted[result] = Some(inst).filter(|_| uses[result] == 1);
+                    permuted[result] = Some(inst).filter(|_| defs.is_used_once(result));
                 }
                 let Op::Dot { kind: kind @ (DotKind::Fma | DotKind::Mma | DotKind::MmaM8), a, b, acc } = data.op else {
                     continue;
@@ -78,7 +74,7 @@ impl Context {
                 let last = func.ty(acc).shape.rank() - 1;
                 for (operand, axis) in [(a, last), (b, last - 1)] {
                     if operand != acc
-                        && let Some((conversion, axis)) = conversion(func, &definitions, &uses, operand, axis)
+                        && let Some((conversion, axis)) = conversion(func, &defs, block, operand, axis)
                     {
                         stays[conversion] = true;
                         steps[conversion] = Some(axis).filter(|_| dear);
@@ -91,16 +87,16 @@ impl Context {
 }
 
 /// The result of a conversion that an operand of a product is, be it in another shape, and its axis along which the operand's elements along
-/// `axis` are; `None` if anything else uses it.
+/// `axis` are; `None` if anything else uses it, or another block converts it.
 fn conversion(
     func: &Function,
-    definitions: &SideTable<Value, Option<Inst>>,
-    uses: &SideTable<Value, u32>,
+    defs: &Defs,
+    block: Block,
     mut operand: Value,
     mut axis: usize,
 ) -> Option<(Value, usize)> {
     loop {
-        let inst = definitions[operand].filter(|_| uses[operand] == 1)?;
+        let inst = defs.definition_in(operand, block).filter(|_| defs.is_used_once(operand))?;
         if let Op::Convert { .. } = func.insts[inst].op {
             return Some((operand, axis));
         }

@@ -13,6 +13,7 @@
 //! checker made, and what comes out is embedded, run by the CPU device and compiled. So all devices still agree, bit for bit.
 //! Run again, it finds nothing more. Requires stage 0.
 
+use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::Op;
@@ -28,21 +29,14 @@ pub fn relax(func: &mut Function) -> Result<(), String> {
     if !func.fast_math {
         return Ok(());
     }
-    let (mut source, mut uses) = (SideTable::new(None), SideTable::new(0));
-    for block in func.blocks.keys() {
-        func.block(block).for_each(|(inst, data)| data.results.iter().for_each(|&v| source[v] = Some((block, inst))));
-    }
-    func.walk().into_iter().for_each(|inst| func.insts[inst].for_each_operand(|v| uses[v] += 1));
-    let body = func.body;
-    Relax { func, source, uses, fused: SideTable::new(false), insts: Vec::new() }.block(body)
+    let (defs, body) = (Defs::of(func), func.body);
+    Relax { func, defs, fused: SideTable::new(false), insts: Vec::new() }.block(body)
 }
 
 struct Relax<'a> {
     func: &'a mut Function,
-    /// The instruction that yields each value, and the block it is in.
-    source: SideTable<Value, Option<(Block, Inst)>>,
-    /// How often each value was used at first.
-    uses: SideTable<Value, u32>,
+    /// Definitions and uses as they were at first.
+    defs: Defs,
     /// Products that are part of another operation.
     fused: SideTable<Inst, bool>,
     /// The block, as far as it is done.
@@ -93,7 +87,7 @@ impl Relax<'_> {
 
     /// The factors of a product that is used once, in this block, which computes it.
     fn product(&self, block: Block, value: Value) -> Option<(Inst, [Value; 2])> {
-        let (_, inst) = self.source[value].filter(|&(home, _)| self.uses[value] == 1 && home == block)?;
+        let inst = self.defs.definition_in(value, block).filter(|_| self.defs.is_used_once(value))?;
         let Op::Binary { kind: BinaryKind::Mul, a, b } = self.func.insts[inst].op else { return None };
         Some((inst, [a, b]))
     }
@@ -104,8 +98,7 @@ impl Relax<'_> {
             return Ok(None);
         }
         let (mut changes, mut fewer, mut at) = (Vec::new(), None, b);
-        while let Some((_, inst)) = self.source[at] {
-            let op = self.func.insts[inst].op;
+        while let Some(op) = self.defs.op(self.func, at) {
             let x = if let Op::Splat { x, .. } = op { Some(x) } else { op.shape_change().map(|(x, _)| x) };
             let Some(x) = x else { break };
             changes.push(op);

@@ -8,8 +8,8 @@
 //! can replace them. Operands of 16 bits are read along either dimension; of others, along K alone. (PTX ISA, "Shared memory matrix layout".)
 
 use super::{Env, dce};
-use crate::entity::SideTable;
-use crate::ir::{Block, Function, Inst, Value};
+use crate::analysis::defs::Defs;
+use crate::ir::{Function, Inst, Value};
 use crate::layout::convert::PlanKind;
 use crate::layout::{Atom, Mem, hopper, products};
 use crate::ops::kinds::UnaryKind;
@@ -29,6 +29,8 @@ pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
     if products.is_empty() {
         return Ok(());
     }
+    // The table of the start stays true: what is added stores operands and waits, and only products use it.
+    let defs = Defs::of(func);
     let mut staged: Vec<(Origin, Mem, Value)> = Vec::new();
     for inst in products {
         let Op::Dot { kind, a, b, acc } = func.insts[inst].op else { continue };
@@ -38,8 +40,7 @@ pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
         };
         let mut operands = [a, b];
         for (operand, (k, extent)) in operands.iter_mut().zip([(1, ROWS), (0, n)]) {
-            let definitions = definitions(func);
-            let origin = Origin::of(func, &definitions, *operand);
+            let origin = Origin::of(func, &defs, *operand);
             if k == 1 && origin.is_in_registers(func, env) {
                 continue;
             }
@@ -49,7 +50,7 @@ pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
             let known = known.map(|&(.., value)| value);
             *operand = match known {
                 Some(value) => value,
-                None => origin.stage(func, &definitions, mem.clone(), inst)?,
+                None => origin.stage(func, &defs, mem.clone(), inst)?,
             };
             staged.push((origin, mem, *operand));
         }
@@ -57,8 +58,7 @@ pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
         func.insts[inst].op = Op::Dot { kind, a, b, acc };
         // Until a schedule says otherwise, nothing goes on before the product is done.
         let wait = func.make(Op::DotWait { pending: 0 }, func.insts[inst].span)?;
-        let (block, _) =
-            func.insts[inst].results.first().and_then(|&v| definitions(func)[v]).ok_or("a product in no block")?;
+        let block = defs.block_of(inst).ok_or("a product in no block")?;
         let position = func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a product in no block")?;
         func.blocks[block].insts.insert(position + 1, wait);
     }
@@ -68,17 +68,6 @@ pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
 
 fn is_wgmma(func: &Function, inst: Inst) -> bool {
     matches!(func.insts[inst].op, Op::Dot { kind: DotKind::Wgmma, .. })
-}
-
-/// What defines each value, and in which block.
-fn definitions(func: &Function) -> SideTable<Value, Option<(Block, Inst)>> {
-    let mut definitions = SideTable::new(None);
-    for block in func.blocks.keys() {
-        for (inst, data) in func.block(block) {
-            data.results.iter().for_each(|&v| definitions[v] = Some((block, inst)));
-        }
-    }
-    definitions
 }
 
 /// The tile that an operand is made of by conversions, permutations of its axes, and a reshape that leaves out axes of extent 1 before them.
@@ -94,9 +83,9 @@ struct Origin {
 }
 
 impl Origin {
-    fn of(func: &Function, definitions: &SideTable<Value, Option<(Block, Inst)>>, operand: Value) -> Origin {
+    fn of(func: &Function, defs: &Defs, operand: Value) -> Origin {
         let mut origin = Origin { tile: operand, axes: [0, 1], first: None, conversion: None };
-        while let Some((_, inst)) = definitions[origin.tile] {
+        while let Some(inst) = defs.definition(origin.tile) {
             let (x, axes) = if let Op::Convert { x } = func.insts[inst].op {
                 (x, [0, 1])
             } else if let Op::Reshape { x, shape } = func.insts[inst].op
@@ -149,13 +138,7 @@ impl Origin {
     }
 
     /// Stores the tile where it was converted, or else before the product, and yields the operand in shared memory.
-    fn stage(
-        &self,
-        func: &mut Function,
-        definitions: &SideTable<Value, Option<(Block, Inst)>>,
-        mem: Mem,
-        product: Inst,
-    ) -> Result<Value, String> {
+    fn stage(&self, func: &mut Function, defs: &Defs, mem: Mem, product: Inst) -> Result<Value, String> {
         let at = self.first.unwrap_or(product);
         let span = func.insts[at].span;
         let mut insts = Vec::new();
@@ -178,8 +161,7 @@ impl Origin {
             let order = Shape::new(&self.axes.map(|axis| axis as u32)).ok_or("a permutation of two axes")?;
             operand = alias(func, Op::Permute { x: operand, order }, span, &mut insts)?;
         }
-        let block = func.insts[at].results.first().and_then(|&v| definitions[v]).map(|(block, _)| block);
-        let block = block.ok_or("an instruction that is in no block")?;
+        let block = defs.block_of(at).ok_or("an instruction that is in no block")?;
         let position = func.blocks[block].insts.iter().position(|&inst| inst == at);
         let position = position.ok_or("an instruction that is not in its block")?;
         func.blocks[block].insts.splice(position..position, insts);

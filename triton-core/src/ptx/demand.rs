@@ -8,6 +8,7 @@
 
 use super::run::{MaskForm, Padding, Run, copies};
 use crate::analysis::axis::AxisInfo;
+use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::Layout;
@@ -15,10 +16,10 @@ use crate::layout::linear::{Basis, apply};
 use crate::ops::{Effect, LayoutRule, Location, Op, ShapeChange};
 use crate::types::Shape;
 
-/// The registers that are read, and where what may be computed later is defined.
+/// The registers that are read, and the table of what defines and uses values.
 pub(super) struct Demand {
     read: SideTable<Value, Vec<bool>>,
-    defined: SideTable<Value, Option<Inst>>,
+    defs: Defs,
     /// How many neighbours in registers are equal: aligned runs of that many.
     runs: SideTable<Value, usize>,
     /// Values that only accesses of many addresses read: their registers are computed one by one, just before the access.
@@ -44,19 +45,16 @@ impl Demand {
         self.deferred[value]
     }
 
-    /// The instruction that yields a value; `None` of parameters.
-    pub fn definition(&self, value: Value) -> Option<Inst> {
-        self.defined[value]
+    /// Definitions and uses of the function.
+    pub fn defs(&self) -> &Defs {
+        &self.defs
     }
 }
 
 /// What a function at stage 2 reads.
 pub(super) fn analyse(func: &Function, facts: &SideTable<Value, AxisInfo>) -> Demand {
-    let (read, defined) = (SideTable::new(Vec::new()), SideTable::new(None));
-    let mut demand = Demand { read, defined, runs: SideTable::new(1), deferred: SideTable::new(false) };
-    for inst in func.walk() {
-        func.insts[inst].results.iter().for_each(|&v| demand.defined[v] = Some(inst));
-    }
+    let (read, defs) = (SideTable::new(Vec::new()), Defs::of(func));
+    let mut demand = Demand { read, defs, runs: SideTable::new(1), deferred: SideTable::new(false) };
     for value in func.types.keys() {
         if let Some(layout) = func.layout(value) {
             demand.runs[value] = u64::from(layout.vector()).min(facts[value].constancy) as usize;
@@ -71,23 +69,13 @@ pub(super) fn analyse(func: &Function, facts: &SideTable<Value, AxisInfo>) -> De
 
 /// Finds what only accesses of many addresses read, in the block of the access: a loop computes nothing anew that is computed before it.
 fn defer(func: &Function, demand: &mut Demand) {
-    let mut readers: SideTable<Value, Vec<Inst>> = SideTable::new(Vec::new());
-    let mut home: SideTable<Inst, Option<Block>> = SideTable::new(None);
-    let order = func.walk();
-    for &inst in &order {
-        func.insts[inst].for_each_operand(|v| readers[v].push(inst));
-    }
-    let owned = order.iter().flat_map(|&inst| func.insts[inst].regions.iter().copied());
-    for block in [func.body].into_iter().chain(owned) {
-        func.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
-    }
-    for &inst in order.iter().rev() {
+    for inst in func.walk().into_iter().rev() {
         let data = &func.insts[inst];
         let &[result] = &data.results[..] else { continue };
         let cheap =
             is_elementwise(&data.op) || data.op.shape_change().is_some() || matches!(data.op, Op::Arange { .. });
-        let defers = |reader: &Inst| {
-            let op = &func.insts[*reader].op;
+        let defers = |reader: Inst| {
+            let op = &func.insts[reader].op;
             let many = |ptr: Value| demand.read[ptr].iter().filter(|&&read| read).count() >= MANY;
             let access = |ptr: Value, mask: Option<Value>, data: Option<Value>| {
                 many(ptr) && data != Some(result) && (ptr == result || mask == Some(result))
@@ -97,12 +85,12 @@ fn defer(func: &Function, demand: &mut Demand) {
             } else if let Op::Store { to: Location::Pointers { ptr, mask }, value } = *op {
                 access(ptr, mask, Some(value))
             } else {
-                func.insts[*reader].results.first().is_some_and(|&v| demand.deferred[v])
+                func.insts[reader].results.first().is_some_and(|&v| demand.deferred[v])
             };
-            address && home[*reader] == home[inst]
+            address && demand.defs.block_of(reader) == demand.defs.block_of(inst)
         };
         let is_tile = func.ty(result).shape != Shape::SCALAR;
-        if cheap && is_tile && !readers[result].is_empty() && readers[result].iter().all(defers) {
+        if cheap && is_tile && demand.defs.uses(result) > 0 && demand.defs.users(result).all(defers) {
             demand.deferred[result] = true;
         }
     }
@@ -191,7 +179,7 @@ impl Walk<'_> {
     fn access(&mut self, ptr: Value, mask: Option<Value>, other: Option<Value>) {
         let Ok(mut run) = Run::of(self.func, self.facts, ptr, mask) else { return };
         if let Some(other) = other {
-            let made = self.demand.defined[other].map(|inst| self.func.insts[inst].op);
+            let made = self.demand.defs.op(self.func, other);
             run = run.with_padding(self.facts, other, made);
         }
         let registers = self.registers(ptr);

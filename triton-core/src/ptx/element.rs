@@ -67,7 +67,7 @@ impl Lower<'_> {
 
     /// The operation that yields a value; `None` of parameters.
     pub fn made_by(&self, value: Value) -> Option<ops::Op> {
-        self.demand.definition(value).map(|inst| self.func.insts[inst].op)
+        self.demand.defs().op(self.func, value)
     }
 
     /// Emits a branch of a cold path: what it computes is not known to be computed elsewhere.

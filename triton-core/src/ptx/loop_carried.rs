@@ -1,5 +1,6 @@
 //! What loops carry for products: sums that they add to in place, and operands as words.
 
+use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::ops::{self, DotKind};
@@ -17,31 +18,26 @@ pub(super) struct LoopCarried {
 
 impl LoopCarried {
     /// Those of a function.
-    pub fn of(func: &Function) -> LoopCarried {
-        let (sums, mut fused) = (sums(func), SideTable::new(false));
+    pub fn of(func: &Function, defs: &Defs) -> LoopCarried {
+        let (sums, mut fused) = (sums(func, defs), SideTable::new(false));
         for inst in func.walk() {
             if let ops::Op::Dot { kind: DotKind::Fma, acc, .. } = func.insts[inst].op {
                 fused[acc] = sums[acc] && func.ty(acc).elem == Elem::Num(DType::F32);
             }
         }
-        LoopCarried { sums, fused, words: words(func) }
+        LoopCarried { sums, fused, words: words(func, defs) }
     }
 }
 
 /// Sums that a product may add to in their own registers: what a loop carries and nothing else in it reads, and results of
 /// such a product.
-fn sums(func: &Function) -> SideTable<Value, bool> {
-    let (mut uses, mut in_place) = (SideTable::new(0), SideTable::new(false));
-    let order = func.walk();
-    for &inst in &order {
-        func.insts[inst].for_each_operand(|v| uses[v] += 1);
-    }
-    let regions = order.iter().flat_map(|&inst| func.insts[inst].regions.iter().copied());
-    for region in regions {
+fn sums(func: &Function, defs: &Defs) -> SideTable<Value, bool> {
+    let mut in_place = SideTable::new(false);
+    for region in func.walk().iter().flat_map(|&inst| func.insts[inst].regions.iter().copied()) {
         let mut own: Vec<Value> = func.blocks[region].params.clone();
         for (_, data) in func.block(region) {
             let ops::Op::Dot { a, b, acc, .. } = data.op else { continue };
-            in_place[acc] = own.contains(&acc) && uses[acc] == 1 && a != acc && b != acc;
+            in_place[acc] = own.contains(&acc) && defs.is_used_once(acc) && a != acc && b != acc;
             own.extend(&data.results);
         }
     }
@@ -50,27 +46,24 @@ fn sums(func: &Function) -> SideTable<Value, bool> {
 
 /// Parameters of loops that only tensor cores read, as operands of two elements a word: a loop carries the words. As elements they
 /// would be put together again in every turn.
-fn words(func: &Function) -> SideTable<Value, bool> {
-    let (mut reads, mut multiplied, mut in_words) = (SideTable::new(0), SideTable::new(0), SideTable::new(false));
+fn words(func: &Function, defs: &Defs) -> SideTable<Value, bool> {
+    let (mut multiplied, mut in_words) = (SideTable::new(0), SideTable::new(false));
     let order = func.walk();
     for &inst in &order {
-        let data = &func.insts[inst];
-        data.for_each_operand(|v| reads[v] += 1);
-        if let ops::Op::Dot { kind: DotKind::Mma, a, b, .. } = data.op {
+        if let ops::Op::Dot { kind: DotKind::Mma, a, b, .. } = func.insts[inst].op {
             [a, b].into_iter().for_each(|v| multiplied[v] += 1);
-        }
-    }
-    // A slice that is loaded under a condition holds what is carried where it is not.
-    for &inst in &order {
-        if let ops::Op::SharedSlice { rest: Some(rest), .. } = func.insts[inst].op {
+        } else if let ops::Op::SharedSlice { rest: Some(rest), .. } = func.insts[inst].op {
+            // A slice that is loaded under a condition holds what is carried where it is not.
             multiplied[rest] += 1;
         }
     }
     for inst in order.into_iter().filter(|&inst| matches!(func.insts[inst].op, ops::Op::For { .. })) {
         for &param in &func.blocks[func.insts[inst].regions[0]].params {
             let pairs = func.layout(param).is_some_and(|layout| layout.registers() > 1);
-            in_words[param] =
-                pairs && func.ty(param).elem.bits() == 16 && reads[param] > 0 && reads[param] == multiplied[param];
+            in_words[param] = pairs
+                && func.ty(param).elem.bits() == 16
+                && multiplied[param] > 0
+                && defs.uses(param) == multiplied[param];
         }
     }
     in_words

@@ -68,17 +68,18 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         return Err(LowerError::SharedMemory { needed, largest, span });
     }
     let facts = axis::analyse(func, promise);
+    let demand = demand::analyse(func, &facts);
     let mut cx = Lower {
         func,
         target,
         buffers: HashMap::new(),
         slots: HashMap::new(),
         slot_numbers: HashMap::new(),
-        demand: demand::analyse(func, &facts),
         facts,
         cold: None,
         used: func.used(),
-        loop_carried: LoopCarried::of(func),
+        loop_carried: LoopCarried::of(func, demand.defs()),
+        demand,
         report: None,
         texts: Vec::new(),
         local: 0,

@@ -1,7 +1,7 @@
 //! A product in a loop that can be divided along K.
 
 use super::axes::Axes;
-use crate::entity::SideTable;
+use crate::analysis::defs::Defs;
 use crate::ir::{Function, Inst, InstData, Value};
 use crate::ops::{Effect, Op};
 use crate::types::DType;
@@ -31,13 +31,12 @@ impl Product {
         let mut loops = func.block(func.body).filter(|(_, data)| matches!(data.op, Op::For { .. } | Op::While {}));
         let (around, data) = loops.next().filter(|(_, data)| matches!(data.op, Op::For { .. }))?;
         let (&[region], &[sum], &[init]) = (&data.regions[..], &data.results[..], &data.args[..]) else { return None };
-        if loops.next().is_some() || !is_zero(func, init) {
+        let defs = Defs::of(func);
+        if loops.next().is_some() || !is_zero(func, &defs, init) {
             return None;
         }
-        let mut uses = SideTable::new(0);
         let mut dots = Vec::new();
         for (_, data) in func.block(region) {
-            data.for_each_operand(|v| uses[v] += 1);
             let load = matches!(data.op, Op::Load { .. } | Op::Yield {});
             if !load && data.op.effect() != Effect::Pure {
                 return None;
@@ -49,7 +48,7 @@ impl Product {
         let &[(a, b, acc, result)] = &dots[..] else { return None };
         // The counter comes before what is carried.
         let carried = func.blocks[region].params.last() == Some(&acc) && func.yielded(region) == [result];
-        if !carried || uses[acc] != 1 || uses[result] != 1 {
+        if !carried || !defs.is_used_once(acc) || !defs.is_used_once(result) {
             return None;
         }
         let last = func.ty(a).shape.rank().checked_sub(1)?;
@@ -57,7 +56,7 @@ impl Product {
         let columns = Axes::spread(func, func.body, &[(sum, last)], Some(around))?;
         let apart = |axes: &Axes, data: &InstData| {
             let mut outside = true;
-            data.for_each_operand(|v| outside &= axes.of[v].is_none() || defines(func, region, v));
+            data.for_each_operand(|v| outside &= axes.of[v].is_none() || defs.definition_in(v, region).is_some());
             outside
         };
         // What the loop takes from before it is whole.
@@ -77,15 +76,8 @@ impl Product {
     }
 }
 
-/// Whether a block of the function defines a value.
-fn defines(func: &Function, block: crate::ir::Block, value: Value) -> bool {
-    func.block(block).any(|(_, data)| data.results.contains(&value))
-}
-
 /// Whether a tile is 0 everywhere.
-fn is_zero(func: &Function, value: Value) -> bool {
-    let maker =
-        |value: Value| func.block(func.body).find(|(_, data)| data.results.contains(&value)).map(|(_, data)| data.op);
-    let Some(Op::Splat { x, .. }) = maker(value) else { return false };
-    matches!(maker(x), Some(Op::Const { value }) if value.bits == 0)
+fn is_zero(func: &Function, defs: &Defs, value: Value) -> bool {
+    let Some(Op::Splat { x, .. }) = defs.op(func, value) else { return false };
+    defs.constant(func, x).is_some_and(|x| x.bits == 0)
 }

@@ -11,6 +11,7 @@
 //! - *reshaped data*: changes of shape. They move no data, so what a user needs of one is needed, in the layout that
 //!   follows from it, of the data itself ([`Graph::origin`]): before a broadcast there is less to convert.
 
+use crate::analysis::defs::Defs;
 use crate::analysis::stride::{self, Strides};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Layouts, Value};
@@ -110,17 +111,13 @@ pub(super) struct Graph {
     pub source: SideTable<Value, Source>,
     /// The variable of each operation.
     pub var_of: SideTable<Inst, Option<usize>>,
-    /// Which operation makes a value.
-    maker: SideTable<Value, Option<Inst>>,
-    /// Where a value is defined.
-    home: SideTable<Value, Option<Block>>,
+    /// Definitions and uses at stage 0.
+    defs: Defs,
     parent: SideTable<Block, Option<Block>>,
     freq: SideTable<Block, f64>,
     /// Uses that are listed already.
     known: HashSet<(usize, Value, Role, Block)>,
     strides: SideTable<Value, Strides>,
-    /// Operands that name each value.
-    count: SideTable<Value, u32>,
 }
 
 impl Graph {
@@ -136,19 +133,12 @@ impl Graph {
             users: Vec::new(),
             source: SideTable::new(Source::Scalar),
             var_of: SideTable::new(None),
-            maker: SideTable::new(None),
-            home: SideTable::new(None),
+            defs: Defs::of(func),
             parent: SideTable::new(None),
             freq: SideTable::new(1.0),
             known: HashSet::new(),
             strides: stride::analyse(func),
-            count: SideTable::new(0),
         };
-        for inst in func.walk() {
-            let data = &func.insts[inst];
-            data.for_each_operand(|v| graph.count[v] += 1);
-            data.results.iter().for_each(|&result| graph.maker[result] = Some(inst));
-        }
         graph.block(func, func.body)?;
         graph.users = vec![Vec::new(); graph.vars.len()];
         graph.operands = vec![Vec::new(); graph.vars.len()];
@@ -163,12 +153,11 @@ impl Graph {
 
     /// Whether any operation has this operand.
     pub fn is_used(&self, value: Value) -> bool {
-        self.count[value] > 0
+        self.defs.uses(value) > 0
     }
 
     fn block(&mut self, func: &Function, block: Block) -> Result<(), String> {
         for (inst, data) in func.block(block) {
-            data.results.iter().for_each(|&result| self.home[result] = Some(block));
             match data.op.layout_rule() {
                 LayoutRule::Carried => self.control(func, block, inst)?,
                 LayoutRule::Own => self.constrained(func, block, inst)?,
@@ -267,7 +256,7 @@ impl Graph {
     fn chain(&self, func: &Function, block: Block, first: Value, result: Value, given: &[Value]) -> Option<usize> {
         let Source::Var(var) = self.source[first] else { return None };
         let chain = &self.vars[var];
-        let only = given.iter().all(|&v| v == first) && self.count[first] as usize == given.len();
+        let only = given.iter().all(|&v| v == first) && self.defs.uses(first) as usize == given.len();
         let elementwise = func.insts[chain.insts[0]].op.layout_rule() == LayoutRule::Elementwise;
         let continues = chain.kind == VarKind::Elementwise && elementwise && chain.block == block;
         (only && continues && func.ty(first).elem.bits() == func.ty(result).elem.bits()).then_some(var)
@@ -311,7 +300,6 @@ impl Graph {
         for (k, &region) in data.regions.iter().enumerate() {
             self.parent[region] = Some(block);
             self.freq[region] = freq;
-            func.blocks[region].params.iter().for_each(|&param| self.home[param] = Some(region));
             self.block(func, region)?;
             for (var, position) in &carried {
                 if let Some(yielded) = position.yields[k] {
@@ -331,10 +319,7 @@ impl Graph {
             return cost::BRANCH;
         }
         let Op::For { start, end, step } = data.op else { return unknown };
-        let number = |v: Value| match self.maker[v].map(|inst| func.insts[inst].op) {
-            Some(Op::Const { value }) => value.as_int(),
-            _ => None,
-        };
+        let number = |v: Value| self.defs.constant(func, v)?.as_int();
         match (number(start), number(end), number(step)) {
             (Some(start), Some(end), Some(step)) if step > 0 => (((end - start) as f64) / step as f64).ceil().max(1.0),
             _ => unknown,
@@ -353,9 +338,9 @@ impl Graph {
             Source::Scalar | Source::Free | Source::Reshaped => None,
         };
         let (freq, at) = match from {
-            Some(_) => self.cheapest(self.home[origin].unwrap_or(func.body), at),
+            Some(_) => self.cheapest(self.defs.home(origin).unwrap_or(func.body), at),
             None => {
-                let home = self.home[origin].unwrap_or(func.body);
+                let home = self.defs.home(origin).unwrap_or(func.body);
                 (self.freq[home], home)
             }
         };
@@ -367,8 +352,8 @@ impl Graph {
 
     /// The operand of a change of shape, and where it stands.
     fn reshaped(&self, func: &Function, result: Value) -> Option<(Value, Block)> {
-        let (x, _) = func.insts[self.maker[result]?].op.shape_change()?;
-        Some((x, self.home[result]?))
+        let (x, _) = self.defs.op(func, result)?.shape_change()?;
+        Some((x, self.defs.home(result)?))
     }
 
     /// The outermost of the blocks around `inner`, from `outer` on, that run least often.
@@ -458,7 +443,7 @@ impl Graph {
         if self.source[value] != Source::Reshaped {
             return Some(id);
         }
-        let (x, change) = func.insts[self.maker[value]?].op.shape_change()?;
+        let (x, change) = self.defs.op(func, value)?.shape_change()?;
         let under = change.operand_layout(func.ty(x).shape, &layouts[id])?;
         let under = layouts.intern(under);
         self.origin(func, layouts, x, under)
@@ -469,7 +454,7 @@ impl Graph {
         if self.source[value] != Source::Reshaped {
             return Some(id);
         }
-        let (x, change) = func.insts[self.maker[value]?].op.shape_change()?;
+        let (x, change) = self.defs.op(func, value)?.shape_change()?;
         let under = self.derived(func, layouts, x, id)?;
         let layout = change.result_layout(func.ty(x).shape, &layouts[under])?;
         Some(layouts.intern(layout))
