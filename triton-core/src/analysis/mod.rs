@@ -8,6 +8,7 @@ pub mod interval;
 pub mod liveness;
 pub mod pressure;
 pub mod read_only;
+pub mod remat;
 pub mod scalars;
 pub mod spills;
 pub mod stepped;

@@ -15,7 +15,8 @@
 //! `schedule` asks which buffers are shared (`Neighbours::shared`), as it makes the ring; this pass writes the condition.
 
 use super::Env;
-use crate::entity::SideTable;
+use crate::analysis::defs::Defs;
+use crate::analysis::remat::{Divisions, Remat, Supply};
 use crate::ir::{Block, BlockData, Function, Inst, InstData, Value};
 use crate::ops::kinds::CompareKind;
 use crate::ops::{Effect, GridAxis, Location, Op};
@@ -28,56 +29,47 @@ pub(super) struct Neighbours<'a> {
     func: &'a Function,
     /// The loop's counter.
     counter: Value,
-    definitions: SideTable<Value, Option<Inst>>,
+    defs: &'a Defs,
 }
 
 impl<'a> Neighbours<'a> {
     /// Of a function whose loop, in its own block, loads what neighbours may share; `None` if they do not step through it together, or the
     /// block without a program could do harm.
-    pub(super) fn of(func: &'a Function, env: &Env, inst: Inst) -> Option<Neighbours<'a>> {
+    pub(super) fn of(func: &'a Function, defs: &'a Defs, env: &Env, inst: Inst) -> Option<Neighbours<'a>> {
         let (body, region) = (&func.blocks[func.body].insts, *func.insts[inst].regions.first()?);
         let at = body.iter().position(|&other| other == inst)?;
         let Op::For { start, end, step } = func.insts[inst].op else { return None };
         if !env.multicast || func.blocks_of_cluster() > 1 || func.raster.is_none() {
             return None;
         }
-        let mut definitions = SideTable::new(None);
-        for &inst in body[..at].iter().chain(&func.blocks[region].insts) {
-            func.insts[inst].results.iter().for_each(|&v| definitions[v] = Some(inst));
-        }
-        let neighbours = Neighbours { func, counter: func.blocks[region].params[0], definitions };
-        let together = [start, end, step].into_iter().all(|v| neighbours.is_same(v));
+        let neighbours = Neighbours { func, counter: func.blocks[region].params[0], defs };
+        let together = neighbours.are_same(&[start, end, step]);
         let mut before = body[..at].iter().chain(&func.blocks[region].insts);
         (together && before.all(|&inst| neighbours.is_harmless(inst))).then_some(neighbours)
     }
 
     /// Whether each of the tiles that an iteration loads from these locations is the same in both programs. One has to be, and another not.
     pub(super) fn shared(&self, locations: impl Iterator<Item = Location>) -> Option<Vec<bool>> {
-        let shared: Vec<bool> = locations.map(|from| !from.any(|v| !self.is_same(v))).collect();
+        let shared: Vec<bool> = locations.map(|from| !from.any(|v| !self.are_same(&[v]))).collect();
         (shared.contains(&true) && shared.contains(&false)).then_some(shared)
     }
 
-    /// Whether a scalar is the same in both programs, in the same iteration.
-    fn is_same(&self, value: Value) -> bool {
-        let Some(inst) = self.definitions[value] else {
-            return value == self.counter || self.func.params.iter().any(|param| param.value == value);
+    /// Whether these values are scalars that are the same in both programs, in the same iteration.
+    fn are_same(&self, values: &[Value]) -> bool {
+        let (func, defs) = (self.func, self.defs);
+        let supply = |v: Value| match defs.op(func, v) {
+            Some(Op::ProgramId { axis: GridAxis(0) }) => Supply::Unavailable,
+            Some(_) => Supply::Recomputed,
+            None if v == self.counter || func.params.iter().any(|param| param.value == v) => Supply::Available,
+            None => Supply::Unavailable,
         };
-        let op = &self.func.insts[inst].op;
-        let mut same = op.effect() == Effect::Pure
-            && op.regions() == 0
-            && self.func.layout_id(value).is_none()
-            && *op != (Op::ProgramId { axis: GridAxis(0) });
-        op.for_each_operand(|v| same = same && self.is_same(v));
-        same
+        let remat = Remat { func, defs, tiles: false, divisions: Divisions::Any, reads: None };
+        remat.slice(values.iter().copied(), supply).is_some()
     }
 
     /// Whether a program that does not exist may execute an instruction.
     fn is_harmless(&self, inst: Inst) -> bool {
         let data = &self.func.insts[inst];
-        let constant = |v: Value| {
-            let Op::Const { value } = self.func.insts[self.definitions[v]?].op else { return None };
-            Some(value)
-        };
         let of_loop = matches!(
             data.op,
             Op::Load { from: Location::View { .. }, .. }
@@ -87,7 +79,10 @@ impl<'a> Neighbours<'a> {
                 | Op::SharedStore { .. }
                 | Op::Yield { .. }
         );
-        of_loop || data.op.effect() == Effect::Pure && data.op.cannot_fail(constant) && data.regions.is_empty()
+        of_loop
+            || data.op.effect() == Effect::Pure
+                && data.op.cannot_fail(|v| self.defs.constant(self.func, v))
+                && data.regions.is_empty()
     }
 }
 

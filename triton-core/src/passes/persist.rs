@@ -16,6 +16,8 @@
 //! What does not depend on the program is computed once, before the loop over programs. The rest is its body.
 
 use super::{Env, map_programs};
+use crate::analysis::defs::Defs;
+use crate::analysis::remat::{self, Divisions, Remat, Supply};
 use crate::entity::SideTable;
 use crate::ir::{Block, BlockData, Function, Inst, InstData, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
@@ -58,9 +60,8 @@ struct Main {
     fills: Vec<Inst>,
     /// What asks for the program's index, anywhere.
     programs: Vec<Inst>,
-    /// What defines the values of the kernel's own block, and of the loop's.
-    definitions: SideTable<Value, Option<Inst>>,
-    /// Of these, what depends on the program or the loop's counter, or is neither a scalar that nothing but arguments decide nor a buffer of
+    defs: Defs,
+    /// Of the values of the kernel's own block and of the loop's, what depends on the program or the loop's counter, or is neither a scalar that nothing but arguments decide nor a buffer of
     /// the ring.
     varies: SideTable<Value, bool>,
 }
@@ -97,49 +98,41 @@ impl Main {
         let before = insts.iter().take_while(|&&other| other != inst);
         let is_fill = |&inst: &Inst| matches!(func.insts[inst].op, Op::RingFill { .. });
         let fills = before.copied().filter(is_fill).collect();
-        let (mut definitions, mut varies) = (SideTable::new(None), SideTable::new(false));
-        for (inst, data) in func.block(func.body) {
+        let mut varies = SideTable::new(false);
+        for (_, data) in func.block(func.body) {
             let mut fixed = data.op.effect() == Effect::Pure && !matches!(data.op, Op::ProgramId { .. });
             data.for_each_operand(|v| fixed &= !varies[v]);
             for &result in &data.results {
-                definitions[result] = Some(inst);
                 varies[result] = (!fixed || func.place_of[result].is_some()) && func.ring_of(result).is_none();
             }
         }
-        for (inst, data) in func.block(body) {
-            data.results.iter().for_each(|&result| (definitions[result], varies[result]) = (Some(inst), true));
-        }
+        func.block(body).for_each(|(_, data)| data.results.iter().for_each(|&result| varies[result] = true));
         let programs = walk.into_iter().filter(|&inst| matches!(func.insts[inst].op, Op::ProgramId { .. })).collect();
-        let main = Main { inst, fills, programs, definitions, varies };
-        let known = |&inst: &Inst| main.follows_each(func, &func.insts[inst].op);
-        main.fills.iter().all(known).then_some(main)
+        let main = Main { inst, fills, programs, defs: Defs::of(func), varies };
+        let mut operands = Vec::new();
+        main.fills.iter().for_each(|&fill| func.insts[fill].for_each_operand(|v| operands.push(v)));
+        main.slice(func, operands).is_some().then_some(main)
     }
 
-    /// Whether a scalar can be computed once more for another program.
-    fn follows(&self, func: &Function, value: Value) -> bool {
-        let Some(inst) = self.definitions[value].filter(|_| self.varies[value]) else { return true };
-        let op = &func.insts[inst].op;
-        op.effect() == Effect::Pure && func.place_of[value].is_none() && self.follows_each(func, op)
-    }
-
-    fn follows_each(&self, func: &Function, op: &Op) -> bool {
-        let mut all = true;
-        op.for_each_operand(|v| all = all && self.follows(func, v));
-        all
+    /// What computes scalars once more for another program; `None` if something cannot.
+    fn slice(&self, func: &Function, values: impl IntoIterator<Item = Value>) -> Option<Vec<Inst>> {
+        let supply = |v: Value| if self.varies[v] { Supply::Recomputed } else { Supply::Available };
+        let remat = Remat { func, defs: &self.defs, tiles: false, divisions: Divisions::Any, reads: None };
+        remat.slice(values, supply)
     }
 
     /// Whether the last iterations of the loop fill the first items of the next program; if so, the end of the loop and its step.
     fn ahead(&self, func: &Function) -> Option<(Value, Value)> {
         let Op::For { start, end, step } = func.insts[self.inst].op else { return None };
         let constant = |value: Value| {
-            let Op::Const { value } = func.insts[self.definitions[value]?].op else { return None };
+            let value = self.defs.constant(func, value)?;
             value.as_int().filter(|_| value.dtype == DType::I32)
         };
         let counts = constant(start) == Some(0) && constant(step).is_some_and(|step| step > 0) && !self.varies[end];
         let same = self.last(func).is_some_and(|when| !self.varies[when]);
         let known = func.block(func.insts[self.inst].regions[0]).all(|(_, data)| {
             let Op::RingFill { from, .. } = data.op else { return true };
-            !from.any(|v| !self.follows(func, v))
+            !from.any(|v| self.slice(func, [v]).is_none())
         });
         (counts && same && known).then_some((end, step))
     }
@@ -388,15 +381,9 @@ impl Writer<'_> {
 
     /// A scalar of another program.
     fn again(&mut self, value: Value, known: &mut HashMap<Value, Value>) -> Result<Value, String> {
-        if let Some(&computed) = known.get(&value) {
-            return Ok(computed);
-        }
-        let Some(inst) = self.main.definitions[value].filter(|_| self.main.varies[value]) else { return Ok(value) };
-        let mut op = self.func.insts[inst].op;
-        op.try_map_operands(|v| self.again(v, known))?;
-        let computed = self.op(op)?;
-        known.insert(value, computed);
-        Ok(computed)
+        let slice = self.main.slice(self.func, [value]).ok_or("a scalar of this program alone")?;
+        remat::repeat(self.func, &slice, known, self.span, &mut self.insts)?;
+        Ok(known.get(&value).copied().unwrap_or(value))
     }
 
     /// Replaces the index of the program in a block and inside it.

@@ -15,14 +15,16 @@
 
 use super::Env;
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
+use crate::analysis::remat::{Divisions, Remat, Supply};
 use crate::entity::SideTable;
 use crate::ir::{Function, Inst, InstData, LayoutId, Ring, RingBuffer, RingId, Value};
 use crate::layout::{Layout, Mem, access, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
-use crate::types::{Constant, DType, REGISTERS, Shape};
+use crate::types::{Constant, DType, REGISTERS};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -65,7 +67,7 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
     copies.retain(|copy| used_after[copy.result]);
     let at = copies.iter().map(|copy| copy.index).min().unwrap_or(reduction);
     let known = |copy: &Copy| match copy.from {
-        Location::View { at: indices, .. } => indices.as_slice().iter().all(|&v| phases.is_known(func, v, at)),
+        Location::View { at: indices, .. } => phases.are_known(func, indices.as_slice(), at),
         Location::Pointers { .. } => false,
     };
     let mut bytes: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
@@ -129,25 +131,21 @@ fn operands(func: &Function, inst: Inst) -> Vec<Value> {
 
 /// The kernel's own block, cut by its reductions.
 struct Phases {
-    /// Where values are defined: the index of the instruction, and how many reductions are before it.
+    /// Where values of the block are defined: the index of the instruction, and how many reductions are before it.
     defined: SideTable<Value, Option<(usize, u32)>>,
-    /// What defines them.
-    definitions: SideTable<Value, Option<Op>>,
+    defs: Defs,
     /// The number of reductions before each instruction.
     of: Vec<u32>,
 }
 
 impl Phases {
     fn of(func: &Function, insts: &[Inst]) -> Phases {
-        let mut phases = Phases { defined: SideTable::new(None), definitions: SideTable::new(None), of: Vec::new() };
+        let mut phases = Phases { defined: SideTable::new(None), defs: Defs::of(func), of: Vec::new() };
         let mut before = 0;
         for (index, &inst) in insts.iter().enumerate() {
             phases.of.push(before);
             before += u32::from(reduces(func, inst));
-            for &result in &func.insts[inst].results {
-                phases.defined[result] = Some((index, before));
-                phases.definitions[result] = Some(func.insts[inst].op);
-            }
+            func.insts[inst].results.iter().for_each(|&result| phases.defined[result] = Some((index, before)));
         }
         phases
     }
@@ -160,20 +158,20 @@ impl Phases {
         let mem = Mem::row_major(ty.shape, ty.elem.bits()).filter(|mem| mem.bits() >= 8)?;
         let width = axis::vector_width(func, facts, from);
         let whole = width * u64::from(mem.bits() / 8) >= access::WIDEST.into();
-        let padding = other.map_or(Some(0), |other| self.constant(other))?;
+        let padding = other.map_or(Some(0), |other| self.constant(func, other))?;
         let pads = padding == 0 || !axis::is_cut(func, facts, from, width);
         let copies = whole && pads && access::takes_whole_copies(&func.layouts[layout], &mem);
         copies.then_some(Copy { index, from, result, layout, mem, padding })
     }
 
     /// The bits of every element, if they are known.
-    fn constant(&self, value: Value) -> Option<u64> {
-        let op = self.definitions[value]?;
+    fn constant(&self, func: &Function, value: Value) -> Option<u64> {
+        let op = self.defs.op(func, value)?;
         if let Op::Const { value } = op {
             return Some(value.bits);
         }
         let (Op::Splat { x, .. } | Op::Broadcast { x, .. }) = op else { return None };
-        self.constant(x)
+        self.constant(func, x)
     }
 
     /// Of each row, whether it, or what is rematerialised from it, is used after a reduction that follows it.
@@ -197,14 +195,14 @@ impl Phases {
         self.defined[value].is_some_and(|(_, defined)| defined < phase)
     }
 
-    /// Whether a scalar is known before this instruction, or can be computed there.
-    fn is_known(&self, func: &Function, value: Value, at: usize) -> bool {
-        let Some((index, _)) = self.defined[value].filter(|&(index, _)| index >= at) else { return true };
-        let Some(op) = self.definitions[value] else { return false };
-        let of_scalars = matches!(op.layout_rule(), LayoutRule::Unconstrained | LayoutRule::Elementwise);
-        let mut known = of_scalars && op.effect() == Effect::Pure && op.cannot_fail(|_| None);
-        op.for_each_operand(|v| known &= self.is_known(func, v, at.min(index)));
-        known && func.ty(value).shape == Shape::SCALAR
+    /// Whether scalars are known before this instruction, or can be computed there.
+    fn are_known(&self, func: &Function, values: &[Value], at: usize) -> bool {
+        let supply = |v: Value| {
+            let later = self.defined[v].is_some_and(|(index, _)| index >= at);
+            if later { Supply::Recomputed } else { Supply::Available }
+        };
+        let remat = Remat { func, defs: &self.defs, tiles: false, divisions: Divisions::None, reads: None };
+        remat.slice(values.iter().copied(), supply).is_some()
     }
 
     /// How many operations rematerialise a tile, and from which rows; `None` if some are dear, or too many.
@@ -216,7 +214,7 @@ impl Phases {
         if func.layout(value).is_none_or(|layout| layout.registers() <= SMALL) {
             return Some(0);
         }
-        let op = self.definitions[value]?;
+        let op = self.defs.op(func, value)?;
         let long = func.layout(value).is_some_and(|layout| layout.registers() >= LONG);
         // Others move nothing.
         let exponential = long && matches!(op, Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2, .. });
@@ -277,7 +275,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn write(mut self, insts: &[Inst]) -> Result<(), String> {
-        let mut items = Vec::new();
+        let (mut items, mut renames) = (Vec::new(), Vec::new());
         for (index, &inst) in insts.iter().enumerate() {
             if index == self.at {
                 let (rows, all) = (self.rows, self.copies.len());
@@ -310,12 +308,16 @@ impl Writer<'_> {
                     renamed.insert(operand, self.in_phase(operand, phase)?);
                 }
             }
+            self.insts.push(inst);
+            renames.push((inst, renamed));
+        }
+        // Until here instructions are those of the table of definitions.
+        for (inst, renamed) in renames {
             let mut inside = Vec::new();
             self.func.walk_inst(inst, &mut inside);
             for inst in inside {
                 self.func.insts[inst].map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
             }
-            self.insts.push(inst);
         }
         for Item { ring, item, .. } in items {
             self.insert(Op::RingRelease { ring, item })?;
@@ -354,10 +356,10 @@ impl Writer<'_> {
         Ok(Item { ring, item, copies, phase })
     }
 
-    /// A scalar where the copies begin.
+    /// A scalar where the copies begin, computed for each operand by itself.
     fn scalar(&mut self, value: Value) -> Result<Value, String> {
         let later = self.phases.defined[value].is_some_and(|(index, _)| index >= self.at);
-        let Some(op) = self.phases.definitions[value].filter(|_| later) else { return Ok(value) };
+        let Some(op) = self.phases.defs.op(self.func, value).filter(|_| later) else { return Ok(value) };
         let op = self.with_known(op)?;
         self.op(op)
     }
@@ -402,7 +404,7 @@ impl Writer<'_> {
         let place = self.func.place_of[value];
         let copied = self.copies.iter().position(|copy| copy.result == value);
         let slot = |copy: usize| self.slots[copy].ok_or("a row that is read before it is waited for");
-        let op = match (copied, self.phases.definitions[value]) {
+        let op = match (copied, self.phases.defs.op(self.func, value)) {
             (Some(copy), _) => Op::SharedLoad { buffer: slot(copy)?, part: 0, rest: None },
             (None, Some(mut op)) if self.phases.is_before(value, phase) && self.is_large(value) => {
                 op.try_map_operands(|v| self.in_phase(v, phase))?;

@@ -22,12 +22,14 @@ use super::carry::{self, Pipelined};
 use super::multicast::{NEIGHBOURS, Neighbours};
 use super::{Env, allocate, persist, sync};
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
+use crate::analysis::remat::{self, Divisions, Remat, Supply};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
 use crate::layout::{Mem, access};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
-use crate::ops::{DotKind, Effect, Location, Op, Scope};
+use crate::ops::{DotKind, Location, Op, Scope};
 use crate::span::Span;
 use crate::types::{Constant, DType};
 use std::collections::HashMap;
@@ -40,43 +42,52 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
     if most_stages(func) < 2 {
         return Ok(());
     }
+    let defs = Defs::of(func);
     let facts = axis::analyse(func, env.specialization);
-    let copies = |(block, inst): (Block, Inst)| (block, inst, copies(func, &facts, env, func.insts[inst].regions[0]));
-    let mut loops: Vec<(Block, Inst, Vec<Copy>)> = loops(func).into_iter().map(copies).collect();
-    loops.retain(|(_, inst, copies)| func.stages(*inst) > 1 && !copies.is_empty());
+    let read_only = ReadOnly::of(func);
+    let mut loops: Vec<Loop> = loops(func)
+        .into_iter()
+        .map(|(block, inst)| {
+            let region = func.insts[inst].regions[0];
+            let copies = copies(func, &defs, &facts, &read_only, env, region);
+            let in_flight = product_in_flight(func, &defs, region, &copies);
+            Loop { block, inst, copies, in_flight }
+        })
+        .collect();
+    loops.retain(|of| func.stages(of.inst) > 1 && !of.copies.is_empty());
     if loops.is_empty() {
         return Ok(());
     }
-    if let [(block, inst, copies)] = &mut loops[..] {
-        share(func, env, *block, *inst, copies);
+    if let [of] = &mut loops[..] {
+        share(func, &defs, env, of);
     }
-    let pipeline = |func: &mut Function, loops: &[(Block, Inst, Vec<Copy>)], slots: u32| {
-        loops.iter().try_for_each(|(block, inst, copies)| {
-            let slots = slots.min(func.stages(*inst));
+    let pipeline = |func: &mut Function, loops: &[Loop], slots: u32| {
+        loops.iter().try_for_each(|of| {
+            let slots = slots.min(func.stages(of.inst));
             let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
-            let pipelined = scheduler.pipeline(*block, *inst, copies, slots)?;
+            let pipelined = scheduler.pipeline(of, slots)?;
             carry::carry(func, &pipelined)
         })
     };
     let bytes = |func: &Function| func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum::<u64>();
     // What rings of this many slots add.
     let added = |func: &Function, slots: u32| {
-        let of = |(_, inst, copies): &(Block, Inst, Vec<Copy>)| {
-            let item: u64 = copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum();
-            item * u64::from(slots.min(func.stages(*inst)) - 1)
+        let of = |of: &Loop| {
+            let item: u64 = of.copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum();
+            item * u64::from(slots.min(func.stages(of.inst)) - 1)
         };
         loops.iter().map(of).sum::<u64>()
     };
     // A block that runs several programs stores the result of one while it fills the ring for the next one, if as many blocks are resident as
     // where these share bytes.
-    if let [(block, inst, copies)] = &loops[..]
+    if let [of] = &loops[..]
         && env.persistent
         && func.neighbours == 1
-        && *block == func.body
-        && copies.iter().all(|copy| copy.bulk)
-        && product_in_flight(func, func.insts[*inst].regions[0], copies).is_some()
+        && of.block == func.body
+        && of.copies.iter().all(|copy| copy.bulk)
+        && of.in_flight.is_some()
     {
-        let item: u64 = copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum();
+        let item: u64 = of.copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum();
         let most = u64::from(most_stages(func)).min(u64::from(env.target.shared_bytes()) / item.max(1));
         let beside = |slots: &u32| persist::fits(func, env, item * most, bytes(func) + added(func, *slots));
         if let Some(slots) = (persist::FEWEST_SLOTS..=most_stages(func)).rev().find(beside) {
@@ -97,9 +108,9 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
             return Ok(());
         }
     }
-    loops.retain(|(_, inst, _)| func.stages_of[*inst].is_some());
+    loops.retain(|of| func.stages_of[of.inst].is_some());
     // Neighbours share the copies of a ring, and there is none.
-    if !loops.iter().any(|(_, _, copies)| copies.iter().any(|copy| copy.shared)) {
+    if !loops.iter().any(|of| of.copies.iter().any(|copy| copy.shared)) {
         func.neighbours = 1;
     }
     pipeline(func, &loops, 2)
@@ -130,6 +141,16 @@ fn loops(func: &Function) -> Vec<(Block, Inst)> {
     func.blocks.keys().flat_map(of).filter(|&(_, inst)| matches!(func.insts[inst].op, Op::For { .. })).collect()
 }
 
+/// A loop with loads that a ring can take.
+struct Loop {
+    /// The block that it is in, and its instruction.
+    block: Block,
+    inst: Inst,
+    copies: Vec<Copy>,
+    /// See [`product_in_flight`].
+    in_flight: Option<Inst>,
+}
+
 /// A load whose tile goes to a buffer that products read.
 struct Copy {
     load: Inst,
@@ -138,6 +159,8 @@ struct Copy {
     store: Inst,
     alloc: Inst,
     from: Location,
+    /// What computes the location for another iteration.
+    slice: Vec<Inst>,
     buffer: Value,
     layout: LayoutId,
     /// Whether bulk copies can fill the buffer.
@@ -149,12 +172,18 @@ struct Copy {
 }
 
 /// The loads of a loop's body that a ring can take.
-fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region: Block) -> Vec<Copy> {
-    let mut uses = SideTable::new(0u32);
-    for inst in func.walk() {
-        func.insts[inst].for_each_operand(|v| uses[v] += 1);
-    }
-    let body = Body::of(func, region);
+fn copies(
+    func: &Function,
+    defs: &Defs,
+    facts: &SideTable<Value, AxisInfo>,
+    read_only: &ReadOnly,
+    env: &Env,
+    region: Block,
+) -> Vec<Copy> {
+    // What is computed for an item that the loop may not come to cannot fail.
+    let remat = Remat { func, defs, tiles: true, divisions: Divisions::ByConstants, reads: Some(read_only) };
+    let (counter, inside) = (func.blocks[region].params[0], func.defined_in(&[region]));
+    let supply = |v: Value| if v == counter || !inside[v] { Supply::Available } else { Supply::Recomputed };
     // How often products of this block read a buffer, be it through an alias.
     let mut multiplied: SideTable<Value, u32> = SideTable::new(0);
     // Whether threads load it as fragments, ahead: `carry` then waits for items that are not filled, which bulk copies never end.
@@ -167,21 +196,23 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
             fragments[operand] |= by_threads;
         }
         if let (Some((x, _)), &[alias]) = (func.aliased(data), &data.results[..]) {
-            multiplied[x] += u32::from(multiplied[alias] > 0 && multiplied[alias] == uses[alias]);
+            multiplied[x] += u32::from(multiplied[alias] > 0 && multiplied[alias] == defs.uses(alias));
             fragments[x] |= fragments[alias];
         }
     }
     let copy = |store: Inst| {
         let Op::SharedStore { buffer, part: 0, value } = func.insts[store].op else { return None };
-        let (mut load, alloc) = (body.definitions[value]?, body.definitions[buffer]?);
+        let (mut load, alloc) = (defs.definition_in(value, region)?, defs.definition_in(buffer, region)?);
         let mut rounding = None;
         if let Op::Unary { kind: UnaryKind::Tf32, x } = func.insts[load].op {
             rounding = Some(load);
-            load = body.definitions[x].filter(|_| uses[x] == 1)?;
+            load = defs.definition_in(x, region).filter(|_| defs.is_used_once(x))?;
         }
         let Op::Load { from, other: None } = func.insts[load].op else { return None };
-        let follows = body.cone(func, operands(func, load)).is_some();
-        let alone = uses[value] == 1 && multiplied[buffer] > 0 && multiplied[buffer] + 1 == uses[buffer];
+        let mut operands = Vec::new();
+        func.insts[load].for_each_operand(|v| operands.push(v));
+        let slice = remat.slice(operands, supply)?;
+        let alone = defs.is_used_once(value) && multiplied[buffer] > 0 && multiplied[buffer] + 1 == defs.uses(buffer);
         let layout = func.layout_id(value)?;
         let aligned = axis::vector_width(func, facts, from);
         // Of a vector through pointers all elements are in bounds, or none is.
@@ -197,12 +228,13 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
         let bulk = env.target.info().bulk_copies && aligned * u64::from(mem.bits() / 8) >= access::WIDEST.into();
         let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, rounding.is_some(), 1, from).is_some();
         let wide = bytes >= access::NARROWEST_COPY.into() && rounding.is_none();
-        (follows && alone && (wide || bulk) && body.read_only.contains(func, from)).then_some(Copy {
+        (alone && (wide || bulk) && read_only.contains(func, from)).then_some(Copy {
             load,
             rounding,
             store,
             alloc,
             from,
+            slice,
             buffer,
             layout,
             bulk,
@@ -220,12 +252,12 @@ fn copies(func: &Function, facts: &SideTable<Value, AxisInfo>, env: &Env, region
 }
 
 /// Lets neighbouring programs share the copies of the one loop, where they load the same.
-fn share(func: &mut Function, env: &Env, block: Block, inst: Inst, copies: &mut [Copy]) {
-    let in_flight = product_in_flight(func, func.insts[inst].regions[0], copies).is_some();
-    if block != func.body || !copies.iter().all(|copy| copy.bulk) || !in_flight {
+fn share(func: &mut Function, defs: &Defs, env: &Env, of: &mut Loop) {
+    let Loop { block, inst, ref mut copies, in_flight } = *of;
+    if block != func.body || !copies.iter().all(|copy| copy.bulk) || in_flight.is_none() {
         return;
     }
-    let shared = Neighbours::of(func, env, inst).and_then(|of| of.shared(copies.iter().map(|copy| copy.from)));
+    let shared = Neighbours::of(func, defs, env, inst).and_then(|of| of.shared(copies.iter().map(|copy| copy.from)));
     let halves = |(copy, &shared): (&Copy, &bool)| {
         !shared || func.bulk_copy(copy.buffer, copy.rounding.is_some(), NEIGHBOURS, copy.from).is_some()
     };
@@ -235,66 +267,9 @@ fn share(func: &mut Function, env: &Env, block: Block, inst: Inst, copies: &mut 
     }
 }
 
-/// What defines the values of a loop's body.
-struct Body {
-    counter: Value,
-    inside: SideTable<Value, bool>,
-    definitions: SideTable<Value, Option<Inst>>,
-    constants: SideTable<Value, Option<Constant>>,
-    read_only: ReadOnly,
-}
-
-impl Body {
-    fn of(func: &Function, region: Block) -> Body {
-        let (mut definitions, mut constants) = (SideTable::new(None), SideTable::new(None));
-        for (inst, data) in func.block(region) {
-            data.results.iter().for_each(|&v| definitions[v] = Some(inst));
-        }
-        for inst in func.walk() {
-            if let (Op::Const { value }, &[result]) = (func.insts[inst].op, &func.insts[inst].results[..]) {
-                constants[result] = Some(value);
-            }
-        }
-        let (counter, inside) = (func.blocks[region].params[0], func.defined_in(&[region]));
-        Body { counter, inside, definitions, constants, read_only: ReadOnly::of(func) }
-    }
-
-    /// The instructions that compute values from the counter and from values outside, in order; `None` if one depends on anything else,
-    /// or may fail: they are computed for items that the loop may not come to.
-    fn cone(&self, func: &Function, values: impl IntoIterator<Item = Value>) -> Option<Vec<Inst>> {
-        let mut all = Vec::new();
-        values.into_iter().all(|v| self.extend(func, v, &mut all)).then_some(all)
-    }
-
-    fn extend(&self, func: &Function, value: Value, all: &mut Vec<Inst>) -> bool {
-        if value == self.counter || !self.inside[value] {
-            return true;
-        }
-        let Some(inst) = self.definitions[value] else { return false };
-        let op = &func.insts[inst].op;
-        let computed =
-            op.effect() == Effect::Pure && op.cannot_fail(|v| self.constants[v]) && func.mem(value).is_none();
-        let read = if let Op::Load { from, .. } = *op { self.read_only.contains(func, from) } else { false };
-        if all.contains(&inst) {
-            return true;
-        }
-        let mut known = computed || read;
-        op.for_each_operand(|v| known = known && self.extend(func, v, all));
-        all.push(inst);
-        known
-    }
-}
-
-/// What an instruction uses.
-fn operands(func: &Function, inst: Inst) -> Vec<Value> {
-    let mut all = Vec::new();
-    func.insts[inst].for_each_operand(|v| all.push(v));
-    all
-}
-
 /// The wait for the one product of a loop's body, if that may go on over the back edge: its operands are in the ring, and its sum is what
 /// the loop carries, which nothing else in the loop takes.
-fn product_in_flight(func: &Function, region: Block, copies: &[Copy]) -> Option<Inst> {
+fn product_in_flight(func: &Function, defs: &Defs, region: Block, copies: &[Copy]) -> Option<Inst> {
     let insts = &func.blocks[region].insts;
     let is_product = |inst: &&Inst| matches!(func.insts[**inst].op, Op::Dot { kind: DotKind::Wgmma, .. });
     let inside: Vec<Inst> = insts
@@ -314,13 +289,8 @@ fn product_in_flight(func: &Function, region: Block, copies: &[Copy]) -> Option<
     let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == buffers[v].unwrap_or(v));
     let (sum, end) = (*func.insts[product].results.first()?, *insts.last()?);
     let carried = func.blocks[region].params[1..].iter().position(|&param| param == acc)?;
-    let uses = |v: Value| {
-        let mut count = 0;
-        inside.iter().for_each(|&inst| func.insts[inst].for_each_operand(|used| count += usize::from(used == v)));
-        count
-    };
     let yielded = func.insts[end].args.get(carried) == Some(&sum);
-    (in_ring(a) && in_ring(b) && yielded && uses(sum) == 1 && uses(acc) == 1).then_some(wait)
+    (in_ring(a) && in_ring(b) && yielded && defs.is_used_once(sum) && defs.is_used_once(acc)).then_some(wait)
 }
 
 struct Scheduler<'a> {
@@ -332,7 +302,8 @@ struct Scheduler<'a> {
 
 impl Scheduler<'_> {
     /// Makes the copies of a loop in a block fills of a ring.
-    fn pipeline(mut self, block: Block, inst: Inst, copies: &[Copy], slots: u32) -> Result<Pipelined, String> {
+    fn pipeline(mut self, of: &Loop, slots: u32) -> Result<Pipelined, String> {
+        let Loop { block, inst, ref copies, in_flight } = *of;
         let data = &self.func.insts[inst];
         let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
         self.span = self.func.insts[copies[0].load].span;
@@ -367,7 +338,7 @@ impl Scheduler<'_> {
             }
             let item = self.op(Op::Const { value: Constant::int(DType::I32, item.into()) })?;
             let when = self.op(Op::Compare { kind: CompareKind::Lt, a: start, b: limit })?;
-            self.fills(region, copies, item, at, when)?;
+            self.fills(copies, item, HashMap::from([(counter, at)]), when)?;
             items.push((item, when));
         }
         limit = self.limit(limit, step, least)?;
@@ -390,7 +361,6 @@ impl Scheduler<'_> {
         self.func.insts[inst].results.push(last);
 
         // In the loop.
-        let in_flight = product_in_flight(self.func, region, copies);
         let wait = self.insert(Op::RingWait { ring, item })?;
         if in_flight.is_some() && !bulk {
             self.insert(Op::Sync { scope: Scope::Block })?;
@@ -401,7 +371,7 @@ impl Scheduler<'_> {
             let later = cx.binary(BinaryKind::Add, item, distance)?;
             let when = cx.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
             let then = cx.binary(BinaryKind::Add, counter, ahead)?;
-            cx.fills(region, copies, later, then, when)?;
+            cx.fills(copies, later, HashMap::from([(counter, then)]), when)?;
             Ok::<Inst, String>(sync)
         };
         // Here the barrier serves the fill, too. A fill after the product would be issued later: that costs 8 % of a bf16 product on an H200.
@@ -455,23 +425,17 @@ impl Scheduler<'_> {
         self.binary(BinaryKind::Add, item, one)
     }
 
-    /// The fills of an item, at this number of the loop's counter.
-    fn fills(&mut self, region: Block, copies: &[Copy], item: Value, at: Value, when: Value) -> Result<(), String> {
-        let body = Body::of(self.func, region);
-        let mut renamed = HashMap::from([(body.counter, at)]);
+    /// The fills of an item, in an iteration in which the loop's counter has another name.
+    fn fills(
+        &mut self,
+        copies: &[Copy],
+        item: Value,
+        mut renamed: HashMap<Value, Value>,
+        when: Value,
+    ) -> Result<(), String> {
         let mut fills = Vec::new();
         for copy in copies {
-            let needed = body.cone(self.func, operands(self.func, copy.load));
-            for inst in needed.ok_or("an address that is not known")? {
-                let result = self.func.insts[inst].results[0];
-                if !renamed.contains_key(&result) {
-                    let mut op = self.func.insts[inst].op;
-                    op.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
-                    let again = self.op(op)?;
-                    self.func.place_of[again] = self.func.place_of[result];
-                    renamed.insert(result, again);
-                }
-            }
+            remat::repeat(self.func, &copy.slice, &mut renamed, self.span, &mut self.insts)?;
             let mut fill = Op::RingFill { buffer: copy.buffer, item, from: copy.from, when };
             fill.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
             fills.push((fill, self.func.insts[copy.load].span));
