@@ -132,7 +132,7 @@ impl Estimate {
         let (work, alone) = walk.block(self.func.body);
         let work = Work { issue: work.issue + cost::BLOCK_START, ..work };
         let blocks = programs.iter().map(|&count| f64::from(count)).product::<f64>() * f64::from(self.func.cluster);
-        let threads = self.func.num_warps * 32;
+        let threads = self.func.threads();
         let resident = f64::from(self.target.resident_blocks(threads, self.registers, self.shared_bytes).max(1));
         let of_one = (blocks / f64::from(machine.multiprocessors)).ceil().max(1.0);
         let rounds = (of_one / resident).floor();

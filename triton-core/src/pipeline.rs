@@ -335,7 +335,7 @@ fn image(
 ) -> Result<(Image, Function), Diagnostic> {
     let Env { target, specialization, .. } = *env;
     let (mut func, mut kernel) = lowered(stage_0, layouts, env, observer)?;
-    let limit = spills::limit(target, func.num_warps * 32).min(func.max_registers.unwrap_or(u32::MAX));
+    let limit = spills::limit(target, func.threads()).min(func.max_registers.unwrap_or(u32::MAX));
     // Layouts of fewer registers are looked for only where those of the least cost do not fit.
     let mut places = None;
     for register_price in DEARER {
@@ -372,7 +372,7 @@ fn image(
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         ptx_version: kernel.version,
-        threads: func.num_warps * 32,
+        threads: func.threads(),
         cluster: [func.blocks_of_cluster(), 1, 1],
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,

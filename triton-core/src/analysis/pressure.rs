@@ -52,7 +52,7 @@ const ENOUGH_THREADS: u32 = 1536;
 /// The occupancy in blocks that is requested from the assembler for a function at stage 2 with this much shared memory, and these
 /// [`registers`] of a thread; `None` where that is not needed.
 pub fn resident_blocks(func: &Function, mut registers: u32, target: Target, shared_bytes: u32) -> Option<u32> {
-    let threads = func.num_warps * 32;
+    let threads = func.threads();
     if func.contains(
         func.body,
         |op| matches!(*op, Op::Dot { kind: DotKind::Mma, a, .. } if func.ty(a).elem == Elem::Num(DType::F64)),
@@ -73,7 +73,7 @@ pub fn resident_blocks(func: &Function, mut registers: u32, target: Target, shar
 /// registers; but one block alone stalls at its own barriers.
 pub fn wanted_blocks(func: &Function, target: Target) -> u32 {
     let multiplies = func.contains(func.body, |op| matches!(op, Op::Dot { .. }));
-    if multiplies { 2 } else { target.info().threads / (func.num_warps * 32) }
+    if multiplies { 2 } else { target.info().threads / func.threads() }
 }
 
 /// Registers of a thread, estimated at stage 2. Of 46 images of softmax, layer norm and products, the assembler needs

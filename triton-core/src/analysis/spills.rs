@@ -41,7 +41,7 @@ pub struct Spills {
 /// Where the tiles of a function at stage 2 need more registers than a thread can have.
 pub fn spills(func: &Function, facts: &SideTable<Value, AxisInfo>, target: Target) -> Option<Spills> {
     let (needed, span) = pressure::peak(func, &words(func, facts), |data| pressure::temporaries(func, facts, data));
-    let threads = func.num_warps * 32;
+    let threads = func.threads();
     let asked = func.max_registers.unwrap_or(NAMED);
     let (limit, more_warps) = (limit(target, threads).min(asked), limit(target, 2 * threads) == NAMED);
     (needed + ADDRESS > limit).then_some(Spills { needed, limit, more_warps, span })

@@ -128,7 +128,7 @@ pub struct Function {
     pub params: Vec<Param>,
     /// The views among them.
     pub views: Vec<View>,
-    /// Warps of a block.
+    /// Warps of a block, among which layouts divide tiles.
     pub num_warps: u32,
     /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::partition`]. What an operation yields is
     /// then a block's own.
@@ -397,6 +397,11 @@ impl Function {
         let copy = self.copy_value(value);
         renamed.insert(value, copy);
         copy
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.num_warps * 32
     }
 
     /// Blocks of a cluster: those that run a program, or those of neighbours.

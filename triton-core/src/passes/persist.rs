@@ -47,7 +47,7 @@ pub fn persist(func: &mut Function, env: &Env) -> Result<(), String> {
 /// Whether a ring and all buffers, of this many bytes, lie beside each other in shared memory, and as many blocks are resident then as where
 /// other buffers share the bytes of the ring. Blocks that are resident together hide each other's stores, too.
 pub(super) fn fits(func: &Function, env: &Env, of_ring: u64, of_all: u64) -> bool {
-    let resident = |bytes: u64| env.target.resident_blocks(func.num_warps * 32, 0, bytes as u32);
+    let resident = |bytes: u64| env.target.resident_blocks(func.threads(), 0, bytes as u32);
     // Each slot has an mbarrier.
     let of_all = of_all + 256;
     of_all <= env.target.shared_bytes().into() && resident(of_all) >= resident(of_ring)

@@ -93,7 +93,7 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
         let elements = func.layouts[copy.layout].registers();
         let registers = elements as u32 + BESIDE;
         let fits = registers <= func.max_registers.unwrap_or(*REGISTERS.end());
-        elements >= LONG && !(fits && env.target.resident_blocks(func.num_warps * 32, registers, 0) >= 3)
+        elements >= LONG && !(fits && env.target.resident_blocks(func.threads(), registers, 0) >= 3)
     };
     if copies.len() == rows && early.is_empty() && !copies.iter().any(crowds) {
         return Ok(());

@@ -118,7 +118,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     let mut body = cx.entry;
     body.append(&mut cx.body);
     super::registers::remove_dead(&mut body, cx.count);
-    let threads = func.num_warps * 32;
+    let threads = func.threads();
     let pressure = pressure::registers(func, &cx.facts);
     let bounds = match func.max_registers {
         Some(registers) => Bounds::Registers(registers),
@@ -505,7 +505,7 @@ impl Lower<'_> {
             }
         }
         let mut element = None;
-        let all = self.func.num_warps * 32 - 1;
+        let all = self.func.threads() - 1;
         for (distance, mask) in moves {
             let mut part = tid;
             if mask != all {
@@ -543,7 +543,7 @@ impl Lower<'_> {
 
     /// Holds in the first thread.
     pub fn one_thread(&mut self) -> Option<Reg> {
-        self.one_of(self.func.num_warps * 32 - 1)
+        self.one_of(self.func.threads() - 1)
     }
 
     /// Holds in the threads in which these bits of the index are 0.
