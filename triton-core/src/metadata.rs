@@ -12,7 +12,7 @@ mod text;
 use crate::types::DType;
 use std::borrow::Cow;
 use std::fmt;
-pub use targets::Targets;
+pub use targets::{ComputeCapability, SegmentBytes, Target, TargetInfo, Targets};
 pub use tensor_map::{MapElements, MapSwizzle, TensorMap};
 pub use text::{Inflate, Text};
 
@@ -262,7 +262,8 @@ impl Image {
     /// Whether a launch takes this image, as far as rows of the views of its tensor maps go that are as many bytes apart. Neighbours share
     /// what they load where these rows begin inside a sector: of each then more is read than is used.
     pub fn takes_pitches(&self, mut pitches: impl Iterator<Item = u64>) -> bool {
-        self.programs != ProgramMap::Neighbours || pitches.any(|pitch| !pitch.is_multiple_of(ProgramMap::SECTOR))
+        let sector = u64::from(self.target.info().sector_bytes);
+        self.programs != ProgramMap::Neighbours || pitches.any(|pitch| !pitch.is_multiple_of(sector))
     }
 
     /// The blocks along x, y and z that run a grid of programs, if this many are resident on the device together; `None` if clusters of
@@ -295,178 +296,6 @@ impl Image {
                 Cow::Owned(text)
             }
         }
-    }
-}
-
-/// The generation of a CUDA device. It prints as `9.0`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ComputeCapability {
-    /// The architecture: 8 is Ampere and Ada, 9 Hopper.
-    pub major: u32,
-    /// The revision of the architecture.
-    pub minor: u32,
-}
-
-impl ComputeCapability {
-    /// Compute capability `major.minor`.
-    pub const fn new(major: u32, minor: u32) -> ComputeCapability {
-        ComputeCapability { major, minor }
-    }
-}
-
-impl fmt::Display for ComputeCapability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
-
-/// A generation of devices that code is generated for. Everything that the compiler and the launcher ask of one is in its
-/// [row](Target::info).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Target {
-    /// Compute capability 9.0 alone: Hopper, with the instructions of that architecture.
-    Sm90a,
-    /// Compute capability 8.0 and everything above.
-    Sm80,
-}
-
-/// A row of the table of targets: what its devices have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TargetInfo {
-    /// The name PTX gives it.
-    pub name: &'static str,
-    /// The lowest PTX version that has what we emit for it, but for clusters and vector updates.
-    pub ptx_version: (u32, u32),
-    /// The lowest compute capability that runs its code.
-    pub capability: ComputeCapability,
-    /// Whether that compute capability alone runs it: instructions of one architecture, as those of `sm_90a`.
-    pub exact: bool,
-    /// The lowest CUDA driver version that loads the code, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
-    pub driver: u32,
-    /// Bytes of shared memory that a block can have. A multiprocessor has 1 KiB more.
-    pub shared_bytes: u32,
-    /// Threads that are resident on a multiprocessor at most.
-    pub threads: u32,
-    /// Registers of 32 bits of a multiprocessor.
-    pub registers: u32,
-    /// Blocks that are resident on a multiprocessor at most.
-    pub blocks: u32,
-    /// Whether it has `stmatrix`. Every target has `ldmatrix`.
-    pub stmatrix: bool,
-    /// Whether one thread copies tiles of views to shared memory, from a tensor map.
-    pub bulk_copies: bool,
-    /// Whether blocks run in clusters, and store to each other's shared memory.
-    pub clusters: bool,
-    /// Whether it has `wgmma`, which multiplies matrices in shared memory.
-    pub wgmma: bool,
-    /// Whether `mma` multiplies 16 rows of `f64` at a time. Every target multiplies 8.
-    pub mma_f64: bool,
-    /// Whether it rounds `f32` to tf32, to nearest and ties to even, by one instruction.
-    pub cvt_rn_tf32: bool,
-    /// Whether it adds (also atomically), multiplies, compares and rounds `bf16`, and converts it from and to every type. If not, that is
-    /// done in `f32`, which has the same results.
-    pub bf16_arithmetic: bool,
-    /// Whether it adds up to 16 bytes of `f16`, `bf16` or `f32` to memory by one instruction, each element atomically. Every target adds
-    /// two of `f16`.
-    pub vector_updates: bool,
-}
-
-const SM90A: TargetInfo = TargetInfo {
-    name: "sm_90a",
-    ptx_version: (8, 0),
-    capability: ComputeCapability::new(9, 0),
-    exact: true,
-    driver: 12000,
-    shared_bytes: 227 << 10,
-    threads: 2048,
-    registers: 64 << 10,
-    blocks: 32,
-    stmatrix: true,
-    bulk_copies: true,
-    clusters: true,
-    wgmma: true,
-    mma_f64: true,
-    cvt_rn_tf32: true,
-    bf16_arithmetic: true,
-    vector_updates: true,
-};
-
-const SM80: TargetInfo = TargetInfo {
-    name: "sm_80",
-    ptx_version: (7, 0),
-    capability: ComputeCapability::new(8, 0),
-    exact: false,
-    driver: 12000,
-    shared_bytes: 163 << 10,
-    threads: 2048,
-    registers: 64 << 10,
-    blocks: 32,
-    stmatrix: false,
-    bulk_copies: false,
-    clusters: false,
-    wgmma: false,
-    mma_f64: false,
-    cvt_rn_tf32: false,
-    bf16_arithmetic: false,
-    vector_updates: false,
-};
-
-impl Target {
-    /// Every target, best first.
-    pub const ALL: &'static [Target] = &[Target::Sm90a, Target::Sm80];
-
-    /// The one whose code runs wherever that of another one does, and whose limits no other one undercuts.
-    pub const LEAST: Target = Target::Sm80;
-
-    /// The target of this [name](Target::name).
-    pub fn from_name(name: &str) -> Option<Target> {
-        Target::ALL.iter().copied().find(|target| target.name() == name)
-    }
-
-    /// Its row in the table of targets. Nothing else tells targets apart.
-    pub const fn info(self) -> &'static TargetInfo {
-        match self {
-            Target::Sm90a => &SM90A,
-            Target::Sm80 => &SM80,
-        }
-    }
-
-    /// The name PTX gives it.
-    pub const fn name(self) -> &'static str {
-        self.info().name
-    }
-
-    /// Occupancy: how many blocks of this many threads, with this many registers each and this much shared memory, are resident on
-    /// a multiprocessor.
-    pub fn resident_blocks(self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {
-        let info = self.info();
-        // Registers are allocated in units of 8 per thread, and each block takes 1 KiB of shared memory for itself.
-        let by_registers = info.registers / (threads * registers.next_multiple_of(8).max(8));
-        let by_memory = (info.shared_bytes + 1024) / (shared_bytes + 1024);
-        by_registers.min(info.threads / threads).min(by_memory).min(info.blocks)
-    }
-
-    /// Bytes of shared memory that a block can have.
-    pub const fn shared_bytes(self) -> u32 {
-        self.info().shared_bytes
-    }
-
-    /// The lowest compute capability that runs the code.
-    pub const fn capability(self) -> ComputeCapability {
-        self.info().capability
-    }
-
-    /// Whether a device of this compute capability can run the code.
-    pub fn runs_on(self, capability: ComputeCapability) -> bool {
-        let info = self.info();
-        if info.exact { capability == info.capability } else { capability >= info.capability }
-    }
-
-    /// The lowest CUDA driver version that loads the code, as `cuDriverGetVersion` counts: 1000·major + 10·minor.
-    pub const fn driver(self) -> u32 {
-        self.info().driver
     }
 }
 
@@ -534,9 +363,6 @@ impl ProgramMap {
 
     /// The most programs along x that are few: beside a block without a program, the others wait for the L2 cache less.
     const FEW: u32 = 6;
-
-    /// Bytes of which the distances between rows are multiples where sharing is not worth it: rows begin where a sector does (measured).
-    const SECTOR: u64 = 32;
 
     /// The most programs that blocks run one after the other: code counts them in an `i32`.
     const MOST: u64 = 1 << 30;

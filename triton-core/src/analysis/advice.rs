@@ -9,13 +9,11 @@ use crate::diag::{Code, Diagnostic};
 use crate::entity::SideTable;
 use crate::interp::evaluate;
 use crate::ir::{Function, Value};
+use crate::metadata::Target;
 use crate::ops::kinds::BinaryKind;
 use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
 use crate::types::{DType, Shape};
-
-/// Bytes of a sector, the unit of memory transfers.
-const SECTOR: u64 = 32;
 
 /// Accesses of fewer elements are too small to report.
 const FEW: u64 = 32;
@@ -123,7 +121,8 @@ fn apart(pointee: DType, shape: Shape, strides: Strides) -> Option<Diagnostic> {
         Some(step) => format!("neighbouring elements of this access are {} bytes apart in memory", bytes * step),
         None => "no neighbouring elements of this access are known to be contiguous in memory".to_owned(),
     };
-    let moved = nearest.map_or(SECTOR, |step| (bytes * step).min(SECTOR));
+    let sector = u64::from(Target::LEAST.info().sector_bytes);
+    let moved = nearest.map_or(sector, |step| (bytes * step).min(sector));
     let note =
         format!("uncoalesced: each of {} elements moves up to {moved} bytes for its own {bytes}", shape.elements());
     let help = "load with one axis contiguous in memory; if the tile is needed transposed, apply `.transpose()`";

@@ -46,9 +46,6 @@ const MESSAGES: u32 = 12;
 /// Registers below which no occupancy is requested: it is high enough.
 const FEW: u32 = 20;
 
-/// Threads of a multiprocessor that hide latency: more are asked for where the registers are known, not estimated.
-const ENOUGH_THREADS: u32 = 1536;
-
 /// The occupancy in blocks that is requested from the assembler for a function at stage 2 with this much shared memory, and these
 /// [`registers`] of a thread; `None` where that is not needed.
 pub fn resident_blocks(func: &Function, mut registers: u32, target: Target, shared_bytes: u32) -> Option<u32> {
@@ -60,7 +57,7 @@ pub fn resident_blocks(func: &Function, mut registers: u32, target: Target, shar
         registers = registers.max(products::F64_REGISTERS);
     }
     // One block alone stalls at its own barriers.
-    let enough = (ENOUGH_THREADS / threads).max(2);
+    let enough = (target.info().enough_threads / threads).max(2);
     // Shared memory alone has room for one: the assembler need not save registers for more, and would spill for them.
     if target.resident_blocks(threads, 0, shared_bytes) == 1 && shared_bytes > 0 {
         return Some(1);

@@ -11,19 +11,18 @@
 //! The width of a band is what Triton's matrix product calls `GROUP_SIZE_M` (Tillet, "Triton tutorials: Matrix Multiplication"). A wave of
 //! `P` programs in bands of `g` loads `g · b₀ + P / g · b₁` bytes a turn, `b₀` and `b₁` of them for a program: least at `g = √(P · b₁ / b₀)`.
 
+use super::Env;
 use crate::analysis::forward::{Analysis, forward};
 use crate::entity::SideTable;
 use crate::ir::{Function, Inst, InstData, Value};
 use crate::ops::{GridAxis, Location, Op};
 use crate::types::Type;
 
-/// Programs that run together: one on each multiprocessor of an H100 or H200.
-const WAVE: u64 = 132;
 /// The widest band.
 const WIDEST: u64 = 16;
 
 /// See the [module's page](self).
-pub fn map_programs(func: &mut Function) {
+pub fn map_programs(func: &mut Function, env: &Env) {
     let walk = func.walk();
     let reads = |axis: u8| walk.iter().any(|&inst| func.insts[inst].op == Op::ProgramId { axis: GridAxis(axis) });
     if func.blocks_of_cluster() > 1 || !reads(0) || !reads(1) || walk.iter().any(|&inst| waits(func, inst)) {
@@ -39,7 +38,9 @@ pub fn map_programs(func: &mut Function) {
     }
     let [first, second] = bytes;
     if first > 0 && second > 0 {
-        let band = (WAVE * second / first).isqrt().min(WIDEST);
+        // One program runs on each multiprocessor.
+        let wave = u64::from(env.target.info().multiprocessors);
+        let band = (wave * second / first).isqrt().min(WIDEST);
         func.raster = band.checked_ilog2().filter(|&bits| bits > 0).map(|bits| 1 << bits);
     }
 }

@@ -110,7 +110,7 @@ pub const LAY_OUT: &[Pass] = passes! {
 /// Stage 1 → 2: exchanges through shared memory, the order of programs, loads ahead of their use, how many programs a block or a cluster runs, barriers, and where the memory is.
 pub const SYNCHRONIZE: &[Pass] = passes! {
     exchange: "lowers exchanges between threads to shared memory", exchange::exchange;
-    map_programs: "maps blocks to programs", |func, _| { map_programs::map_programs(func); Ok(()) };
+    map_programs: "maps blocks to programs", |func, env| { map_programs::map_programs(func, env); Ok(()) };
     schedule: "fills rings ahead of products", schedule::schedule;
     prefetch: "copies rows ahead of reductions", prefetch::prefetch;
     persist: "runs several programs a block", persist::persist;

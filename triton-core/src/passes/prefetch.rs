@@ -28,8 +28,6 @@ use crate::types::{Constant, DType, REGISTERS};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Bytes of a block of which three fit a multiprocessor of compute capability 9.0.
-const BUDGET: u64 = 74 * 1024;
 /// Registers of a thread that a tile may have and stay live across a reduction.
 const KEPT: u64 = 16;
 /// Elements of a row that a thread has from which on they are read again from shared memory, though nothing else is copied.
@@ -73,14 +71,15 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
     let mut bytes: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
     bytes += copies.iter().map(|copy| copy.mem.bytes()).sum::<u64>();
     let rows = copies.len();
-    if bytes > BUDGET || !copies.iter().all(known) {
+    let most = u64::from(env.target.info().copied_row_bytes);
+    if bytes > most || !copies.iter().all(known) {
         return Ok(());
     }
     // What does not fit is loaded early, to registers, if it has few.
     let (mut early, mut words) = (Vec::new(), 0);
     for copy in rest.into_iter().filter(known) {
         let registers = func.layouts[copy.layout].registers() as u64 * u64::from(copy.mem.bits()) / 32;
-        if bytes + copy.mem.bytes() <= BUDGET {
+        if bytes + copy.mem.bytes() <= most {
             bytes += copy.mem.bytes();
             copies.push(copy);
         } else if words + registers <= EARLY {

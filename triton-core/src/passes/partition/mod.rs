@@ -24,24 +24,13 @@ mod rewrite;
 
 use super::Env;
 use crate::ir::{Function, InstData};
-use crate::metadata::Target;
+use crate::layout::access;
+use crate::metadata::{SegmentBytes, Target};
 use crate::ops::Op;
 use crate::ops::cluster::Exchange;
 use crate::types::Type;
 use axes::Axes;
 use product::Product;
-
-/// Bytes of a row's segment where other operands are loaded along the row, such as a weight: they pass through shared memory, beside the row,
-/// while several blocks are resident.
-const WITH_OPERANDS: u64 = 13 << 10;
-/// The same of short rows.
-const SHORT: u64 = 4 << 10;
-/// Bytes of a row that is short.
-const SHORT_ROW: u64 = 16 << 10;
-/// Bytes of a segment of a row that is loaded alone, of elements of up to 16 bits, and of wider ones: they stay in registers.
-const ALONE: [u64; 2] = [26 << 10, 34 << 10];
-/// Bytes that a thread loads at once.
-const VECTOR: u64 = 16;
 
 /// See the [module's page](self).
 ///
@@ -88,15 +77,16 @@ fn decide(func: &Function, target: Target) -> Option<Plan> {
     if !target.info().clusters || func.cluster > 1 || axes::reads_what_it_writes(func) {
         return None;
     }
+    let segments = &target.info().segments;
     let product = || {
         let product = Product::of(func)?;
-        let blocks = product.blocks(func)?;
+        let blocks = product.blocks(func, segments.along_k)?;
         Some(Plan::Product(product, blocks))
     };
-    rows(func).or_else(product)
+    rows(func, segments).or_else(product)
 }
 
-fn rows(func: &Function) -> Option<Plan> {
+fn rows(func: &Function, segments: &SegmentBytes) -> Option<Plan> {
     let axes = Axes::of_rows(func)?;
     let loaded = |(_, data): (_, &InstData)| match (data.op, &data.results[..]) {
         (Op::Load { .. }, &[result]) => Some(func.ty(result)).filter(|_| axes.of[result].is_some()),
@@ -107,13 +97,15 @@ fn rows(func: &Function) -> Option<Plan> {
     let (bytes, extent) = (u64::from(largest.elem.bits() / 8), u64::from(axes.extent));
     let row = extent * bytes;
     let most = match &rows[..] {
-        [_] => ALONE[usize::from(bytes > 2)],
-        _ if row <= SHORT_ROW => SHORT,
-        _ => WITH_OPERANDS,
+        [_] if bytes > 2 => segments.alone_wide,
+        [_] => segments.alone_narrow,
+        _ if row <= u64::from(segments.short_row) => segments.of_short_row,
+        _ => segments.with_operands,
     };
     // Every thread has a vector.
     let threads = u64::from(func.num_warps * 32);
-    let full = largest.shape.elements() * bytes / (threads * VECTOR);
-    let blocks = row.div_ceil(most).next_power_of_two().min(u64::from(Exchange::MOST_BLOCKS)).min(full.max(1)) as u32;
+    let full = largest.shape.elements() * bytes / (threads * u64::from(access::WIDEST));
+    let blocks =
+        row.div_ceil(most.into()).next_power_of_two().min(u64::from(Exchange::MOST_BLOCKS)).min(full.max(1)) as u32;
     (blocks > 1).then_some(Plan::Rows(axes, blocks))
 }

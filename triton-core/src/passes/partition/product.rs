@@ -6,8 +6,6 @@ use crate::ir::{Function, Inst, InstData, Value};
 use crate::ops::{Effect, Op};
 use crate::types::DType;
 
-/// Bytes along K of a tile that one block multiplies: a swizzled row of shared memory twice.
-const DEPTH: u32 = 256;
 /// The most blocks. Each sends its sums to all others.
 const MOST: u32 = 8;
 /// Columns of a sum that a block is left with at least.
@@ -64,13 +62,13 @@ impl Product {
         whole.then_some(Product { around, sum, depth, columns })
     }
 
-    /// How many blocks share it; `None` for one.
-    pub fn blocks(&self, func: &Function) -> Option<u32> {
+    /// How many blocks share it, if each multiplies this many bytes along K; `None` for one.
+    pub fn blocks(&self, func: &Function, along_k: u32) -> Option<u32> {
         let bytes = |v: Value| func.ty(v).elem.bits() / 8;
         let region = func.insts[self.around].regions[0];
         let left = |(_, data): (_, &InstData)| if let Op::Dot { a, .. } = data.op { Some(a) } else { None };
         let dot = func.block(region).find_map(left)?;
-        let blocks = (self.depth.extent * bytes(dot) / DEPTH).min(MOST).min(self.columns.extent / COLUMNS);
+        let blocks = (self.depth.extent * bytes(dot) / along_k).min(MOST).min(self.columns.extent / COLUMNS);
         let wide = func.ty(self.sum).elem.num().is_some_and(|dtype| dtype != DType::Bool && dtype.bits() >= 32);
         Some(blocks).filter(|&blocks| blocks > 1 && wide)
     }
