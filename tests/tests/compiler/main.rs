@@ -2,6 +2,7 @@
 
 mod axis;
 mod copies;
+mod defs;
 mod layout;
 mod layout_convert;
 mod layout_estimate;

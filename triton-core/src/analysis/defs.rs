@@ -1,8 +1,7 @@
 //! The def-use table: which instruction defines a value, in which block, and which instructions use it.
 //!
-//! One walk over what can run. Uses of a value are a list threaded through one vector, so that the table is two vectors of values and
-//! instructions and one of uses, whatever the function is. It is a snapshot: a pass that adds instructions or changes operands while it asks
-//! says so ([`Defs::define`]), knows that its changes leave alone what it asks, or makes a new one.
+//! It is made by one walk over what can run; the uses of a value are a list threaded through the vector of all uses. It is a snapshot. A
+//! pass that changes the function while it asks adds its definitions ([`Defs::define`]), or asks only what its changes leave alone.
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
@@ -16,7 +15,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy)]
 struct Entry {
     definition: Option<Inst>,
-    /// The block whose instruction or parameter it is.
+    /// The block that has it as a result or a parameter.
     home: Option<Block>,
     uses: u32,
     /// Its last use, in [`Defs::uses`].

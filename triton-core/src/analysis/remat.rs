@@ -4,17 +4,17 @@
 //! The answer is a backward slice: the instructions from what the place has to the values, each once and after those that it uses. What the
 //! place has, the caller says of each value ([`Supply`]); which operations may run there, the fields of [`Remat`] say:
 //!
-//! | who asks | the place | what it has | what may run there |
+//! | pass | the place | what it has | what may run there |
 //! |---|---|---|---|
-//! | `schedule` | an iteration to come, which may never run | its counter, what the loop does not define | on tiles, too; what cannot fail; reads of views that nothing writes |
-//! | `prefetch` | an earlier instruction of the same block | what is defined before it | on scalars, without integer divisions |
-//! | `persist` | the same instruction for another program | the program's indices, what all programs share | on scalars |
-//! | `multicast` | the same instruction in a neighbouring program | the arguments, the loop's counter, all but the index along the first axis | on scalars |
+//! | `schedule` | a later iteration, which may never run | its counter, values from outside the loop | what cannot fail, on tiles too; repeatable reads |
+//! | `prefetch` | an earlier instruction of the block | what is defined before it | operations on scalars but divisions |
+//! | `persist` | the same instruction, for another program | its indices, what all programs share | operations on scalars |
+//! | `multicast` | the same instruction, in a neighbour | the arguments, the loop's counter | operations on scalars |
 //!
-//! `multicast` computes nothing again: what a slice could compute from equal values is equal.
+//! `multicast` computes nothing again: what a slice computes from equal values is equal.
 //!
-//! `map_programs` asks another question, on which axes of the grid a value depends at all: through loads, branches and what loops carry,
-//! where a slice ends. So it has a data-flow analysis of its own.
+//! `map_programs` asks another question: on which axes of the grid a value depends, be it through a load, a branch or what a loop carries,
+//! where a slice ends. So it has a data-flow analysis of its own. `place` rematerialises what is free in any layout, where it stood.
 
 use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
@@ -35,7 +35,7 @@ pub enum Supply {
     Unavailable,
 }
 
-/// Integer divisions that may run at the place. They fail if the divisor is 0.
+/// Integer divisions that may run at the place: one by 0 fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divisions {
     /// All.
@@ -112,8 +112,8 @@ impl Remat<'_> {
     }
 }
 
-/// Computes the instructions of a slice again, behind some others. `renamed` says which values take the place of those that are
-/// available; what it has of the slice itself is not computed twice, and what is computed is added to it.
+/// Computes the instructions of a slice again, after those of `insts`. `renamed` has what stands for available values. What it has of the
+/// slice is not computed twice, and what is computed is added to it.
 ///
 /// # Errors
 /// None for a slice of a function that the verifier accepts.

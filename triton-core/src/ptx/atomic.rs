@@ -128,7 +128,7 @@ impl<'a> Lower<'a> {
         to: Location,
         operands: &[Value],
     ) -> Result<Vec<Vec<Reg>>, String> {
-        let asked = inst.results.iter().any(|&v| self.used[v]);
+        let asked = inst.results.iter().any(|&v| self.demand.defs().uses(v) > 0);
         // A `red` reads nothing, and so acquires nothing.
         let returns = asked || order.acquires() || matches!(op, AtomicOp::Exch | AtomicOp::Cas);
         let value = operands[0];

@@ -77,7 +77,6 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         slot_numbers: HashMap::new(),
         facts,
         cold: None,
-        used: func.used(),
         loop_carried: LoopCarried::of(func, demand.defs()),
         demand,
         report: None,
@@ -169,7 +168,6 @@ pub(super) struct Lower<'a> {
     pub func: &'a Function,
     pub target: Target,
     pub facts: SideTable<Value, AxisInfo>,
-    pub used: SideTable<Value, bool>,
     /// What loops carry for products.
     pub loop_carried: LoopCarried,
     /// The parameter of a kernel with assertions: see `report`.
