@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `parse` | the function printed again | it is the case itself, but for its comments |
 //! | `verify` | the error of parser or verifier | case |
-//! | `pass=NAME` | the function after that pass of stage 0 | case |
+//! | `pass=NAME` | the function after that pass of stage 0; a later pass: the function before and after it, as a difference with every line | case |
 //! | `layout` | the function at stage 1 | case |
 //! | `synchronize` | the function at stage 2 | case |
 //! | `barriers` | the errors of the interpreter at stage 2, with each barrier deleted in turn | case |
@@ -18,7 +18,8 @@
 //! | `ptx` | the images | `NAME.TARGET.generic.ptx`, `NAME.TARGET.SPECIALIZATION.diff` |
 //! | `lower` | the code for `sm_80` of a function that is at stage 1 or 2 already | `NAME.ptx` |
 //!
-//! `layout`, `synchronize` and `explain` are for every launch, or for the specialization whose name follows, with its target and `multicast`.
+//! `layout`, `synchronize`, `explain` and `pass` are for every launch, or for the specialization whose name follows, with its target and
+//! `multicast`.
 
 use crate::{parallel, run};
 use std::path::{Path, PathBuf};
@@ -59,7 +60,9 @@ fn check(path: &Path) -> Result<(), String> {
     let command =
         text.lines().next().and_then(|l| l.strip_prefix("; test ")).ok_or("the first line must be `; test ..`")?;
     let (test, env) = match command.split_once(' ') {
-        Some((test @ ("layout" | "synchronize" | "explain"), of)) => (test, env(of)?),
+        Some((test, of)) if matches!(test, "layout" | "synchronize" | "explain") || test.starts_with(PASS) => {
+            (test, env(of)?)
+        }
         Some(_) | None => (command, Env::new(Target::Sm80, Specialization::Generic)),
     };
     match test {
@@ -103,17 +106,35 @@ fn check(path: &Path) -> Result<(), String> {
         "faults" => expect(path, &text, &run::with_each_fault(&text)?),
         "run" => expect(path, &text, &run::run(&text)?),
         _ => {
-            let name = command.strip_prefix("pass=").ok_or_else(|| format!("`{command}` is not a test"))?;
-            let pass = passes::RELAX
-                .iter()
-                .chain(passes::OPTIMISE)
-                .find(|p| p.name == name)
-                .ok_or_else(|| format!("`{name}` is not a pass"))?;
-            let mut func = parse(&text).map_err(|e| e.to_string())?;
-            (pass.run)(&mut func, &Env::portable().verified())?;
-            expect(path, &text, &print(&func))
+            let name = test.strip_prefix(PASS).ok_or_else(|| format!("`{command}` is not a test"))?;
+            expect(path, &text, &pass(&text, name, &env.verified())?)
         }
     }
+}
+
+/// What the name of a pass follows in the first line of a case.
+const PASS: &str = "pass=";
+
+/// A function after a pass of stage 0 alone; or one before and after a later pass, which those before it in the pipeline precede.
+fn pass(text: &str, name: &str, env: &Env) -> Result<String, String> {
+    let mut func = parse(text).map_err(|e| e.to_string())?;
+    if let Some(pass) = passes::RELAX.iter().chain(passes::OPTIMISE).find(|pass| pass.name == name) {
+        passes::run(std::slice::from_ref(pass), &mut func, env)?;
+        return Ok(print(&func));
+    }
+    for list in [passes::SPECIALISE, passes::LAY_OUT, passes::SYNCHRONIZE] {
+        let Some(at) = list.iter().position(|pass| pass.name == name) else {
+            passes::run(list, &mut func, env)?;
+            continue;
+        };
+        passes::run(&list[..at], &mut func, env)?;
+        let before = print(&func);
+        passes::run(&list[at..=at], &mut func, env)?;
+        let after = print(&func);
+        let difference = similar::TextDiff::from_lines(&before, &after);
+        return Ok(difference.iter_all_changes().map(|change| format!("{}{change}", change.tag())).collect());
+    }
+    Err(format!("`{name}` is not a pass"))
 }
 
 /// A specialization, and behind it the target if it is another than the most general one, and whether neighbours may share what they load.
