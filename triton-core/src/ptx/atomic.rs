@@ -13,27 +13,13 @@
 use super::elementwise::arith_type;
 use super::lower::{Lower, bits_type, class_of};
 use super::view::Tile;
-use super::{Address, Cmp, Op, Reg, Ty};
+use super::{Address, AtomicOp, Cmp, Op, Reg, Ty};
 use crate::analysis::axis;
 use crate::ir::{InstData, Value};
 use crate::layout::Layout;
 use crate::ops::kinds::AtomicKind;
 use crate::ops::{Location, MemoryOrder};
 use crate::types::DType;
-
-/// What an atomic update does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is PTX's operation of that name")]
-pub enum AtomicOp {
-    Add,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    Exch,
-    Cas,
-}
 
 /// Where the elements are that a thread updates.
 struct Elements<'a> {

@@ -116,7 +116,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     cx.emit(Op::Ret);
     let mut body = cx.entry;
     body.append(&mut cx.body);
-    super::registers::remove_dead(&mut body, cx.count);
+    super::dce::remove_dead(&mut body, cx.count);
     let threads = func.threads();
     let pressure = pressure::registers(func, &cx.facts);
     let bounds = match func.max_registers {

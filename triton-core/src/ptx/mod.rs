@@ -1,6 +1,6 @@
 //! PTX as typed instructions.
 //!
-//! [`lower`] makes a [`Kernel`] from IR at stage 1, [`mod@print`] writes it as text. Registers are untyped bits of three widths,
+//! [`lower`] makes a [`Kernel`] from IR at stage 2, [`mod@print`] writes it as text. Registers are untyped bits of three widths,
 //! and predicates; the instruction says how they are read.
 //!
 //! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
@@ -13,6 +13,7 @@ mod cluster;
 mod control;
 mod convert;
 mod cut;
+mod dce;
 mod demand;
 mod dot;
 mod element;
@@ -25,11 +26,11 @@ mod loop_carried;
 pub mod lower;
 mod memory;
 mod mma;
+mod op;
 mod packed;
 pub mod print;
 mod program;
 mod proxy;
-mod registers;
 mod ring;
 mod run;
 mod select;
@@ -42,11 +43,10 @@ mod wgmma;
 mod words;
 
 use crate::metadata::{ProgramMap, TensorMap};
-
-use crate::ops::{MemoryOrder, Outer};
+use crate::ops::Outer;
 use crate::span::{Loc, Span};
-pub use atomic::AtomicOp;
 pub use mma::Mma;
+pub use op::Op;
 
 /// Bytes of text that a kernel may have.
 pub const MAX_TEXT: usize = 4 << 20;
@@ -214,6 +214,20 @@ pub enum Opcode {
     MadWide,
 }
 
+/// What an atomic update does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is PTX's operation of that name")]
+pub enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Exch,
+    Cas,
+}
+
 /// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is PTX's comparison of that name; the last two see NaN")]
@@ -243,284 +257,6 @@ pub enum Round {
     Rmi,
     /// Upwards, to an integer.
     Rpi,
-}
-
-/// What an instruction does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "fields are named as in the PTX manual")]
-pub enum Op {
-    Mov {
-        ty: Ty,
-        dst: Reg,
-        src: Operand,
-    },
-    /// `mov.b32 r, {lo, hi}`, or `mov.b64` of two halves of 32 bits.
-    Pack {
-        dst: Reg,
-        lo: Reg,
-        hi: Reg,
-    },
-    /// `mov.b32 {lo, hi}, r`, or `mov.b64`.
-    Unpack {
-        lo: Reg,
-        hi: Reg,
-        src: Reg,
-    },
-    /// Byte `i` is the one that the selector's hexadecimal digit `i` names: 0 to 3 of `a`, 4 to 7 of `b`; with 8 added, its
-    /// sign in all bits.
-    Prmt {
-        dst: Reg,
-        a: Reg,
-        b: Operand,
-        selector: u16,
-    },
-    Arith {
-        op: Opcode,
-        ty: Ty,
-        dst: Reg,
-        srcs: Operands,
-    },
-    Setp {
-        cmp: Cmp,
-        ty: Ty,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-    },
-    Selp {
-        ty: Ty,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        pred: Reg,
-    },
-    Cvt {
-        round: Round,
-        to: Ty,
-        from: Ty,
-        dst: Reg,
-        src: Reg,
-    },
-    LdParam {
-        ty: Ty,
-        dst: Reg,
-        param: usize,
-    },
-    /// A generic address made one of global memory.
-    ToGlobal {
-        dst: Reg,
-        src: Reg,
-    },
-    /// A generic address of global or of local memory.
-    FromGlobal {
-        dst: Reg,
-        src: Reg,
-    },
-    FromLocal {
-        dst: Reg,
-        src: Reg,
-    },
-    /// One access to global memory, of as many words as there are registers: 1, 2 or 4.
-    Ld {
-        ty: Ty,
-        dsts: Vec<Reg>,
-        address: Address,
-    },
-    St {
-        ty: Ty,
-        srcs: Vec<Reg>,
-        address: Address,
-    },
-    /// A word of global memory that other threads of the device update meanwhile.
-    LdRelaxed {
-        ty: Ty,
-        dst: Reg,
-        address: Address,
-    },
-    /// `atom`; `red` where the old value has no register, of as many words as there are operands. At device scope.
-    Atomic {
-        op: AtomicOp,
-        order: MemoryOrder,
-        ty: Ty,
-        dst: Option<Reg>,
-        address: Address,
-        srcs: Vec<Reg>,
-    },
-    /// One access to shared memory, of 1, 2 or 4 words; the address is of 32 bits.
-    LdShared {
-        ty: Ty,
-        dsts: Vec<Reg>,
-        address: Address,
-    },
-    StShared {
-        ty: Ty,
-        srcs: Vec<Reg>,
-        address: Address,
-    },
-    /// `ldmatrix`: as many matrices of eight rows of 16 bytes as there are registers. Lane `8·m + r` gives the address of row
-    /// `r` of matrix `m`.
-    LdMatrix {
-        trans: bool,
-        dsts: Vec<Reg>,
-        address: Address,
-    },
-    /// `shfl.sync.bfly.b32`: the word of the lane whose index differs in these bits.
-    ShflBfly {
-        dst: Reg,
-        src: Reg,
-        lanes: u32,
-    },
-    /// `shfl.sync.idx.b32`: the word of a lane.
-    ShflIdx {
-        dst: Reg,
-        src: Reg,
-        lane: Operand,
-    },
-    /// `mma.sync` on one atom.
-    Mma {
-        atom: Mma,
-        d: Vec<Reg>,
-        a: Vec<Reg>,
-        b: Vec<Reg>,
-        c: Vec<Reg>,
-    },
-    /// `wgmma.mma_async` of a warpgroup: `d` is added to. `a` is four registers, or a descriptor as `b` is; `transposed`: the operand is
-    /// not contiguous along K.
-    Wgmma {
-        kind: Mma,
-        d: Vec<Reg>,
-        a: Vec<Reg>,
-        b: Reg,
-        transposed: [bool; 2],
-    },
-    /// Registers that were written before may be read by `wgmma`.
-    WgmmaFence,
-    /// Ends a group of products.
-    WgmmaCommit,
-    /// Waits for all groups of products but the newest.
-    WgmmaWait {
-        groups: u32,
-    },
-    /// Makes an mbarrier whose phases end when this many threads have arrived, and the bytes that they expect.
-    MbarrierInit {
-        address: Address,
-        count: u32,
-    },
-    /// What `MbarrierInit` wrote comes before what bulk copies do.
-    FenceMbarrierInit,
-    /// Arrives at an mbarrier, and lets its phase wait for this many bytes.
-    MbarrierExpectTx {
-        address: Address,
-        bytes: u32,
-    },
-    /// Whether the phase of this parity has ended; of one for which other blocks count, at the scope of the cluster, that orders nothing.
-    MbarrierTryWait {
-        pred: Reg,
-        address: Address,
-        parity: Reg,
-        of_cluster: bool,
-    },
-    /// The address in a block of the cluster that is this one in its own shared memory.
-    Mapa {
-        dst: Reg,
-        src: Reg,
-        rank: Operand,
-    },
-    /// `st.async`: words to shared memory of a block of the cluster, which its mbarrier counts when they have arrived.
-    StAsync {
-        ty: Ty,
-        srcs: Vec<Reg>,
-        address: Address,
-        barrier: Address,
-    },
-    /// What messages wrote that have arrived comes before what this thread reads.
-    FenceMessages,
-    /// What this thread knows of its shared memory comes before what it tells another block of the cluster.
-    FenceRelease,
-    /// Arrives at an mbarrier of a block of the cluster, and orders nothing.
-    MbarrierArriveRelaxed {
-        address: Address,
-    },
-    /// Arrives at the barrier of the cluster, and orders nothing.
-    ClusterArrive,
-    /// Waits at the barrier of the cluster.
-    ClusterWait,
-    /// `cp.async.bulk.tensor` from global to shared memory: the box of a map that begins at these coordinates, the contiguous one first.
-    BulkLoad {
-        dst: Address,
-        map: Reg,
-        coordinates: Vec<Reg>,
-        barrier: Address,
-        /// The number of blocks of the cluster to all of which it copies, at the same address, if not to this one alone.
-        multicast: Option<u32>,
-    },
-    /// Holds in one thread of a warp.
-    Elect {
-        pred: Reg,
-    },
-    /// The generic address of a parameter.
-    FromParam {
-        dst: Reg,
-        src: Reg,
-    },
-    /// Accesses of this thread to shared memory come before those of `wgmma` and of bulk copies that follow a barrier.
-    /// Orders the thread's accesses as other threads of the device see them.
-    FenceAcqRel,
-    FenceProxyAsync,
-    /// `stmatrix`: the reverse of `ldmatrix`.
-    StMatrix {
-        trans: bool,
-        srcs: Vec<Reg>,
-        address: Address,
-    },
-    /// A jump target.
-    Label {
-        label: u32,
-    },
-    /// Jumps where the predicate holds (`unless`: where it does not), or always. `uniform`: all threads of a warp agree.
-    Bra {
-        label: u32,
-        pred: Option<Reg>,
-        unless: bool,
-        uniform: bool,
-    },
-    /// `cp.async`: 4, 8 or 16 bytes from global to shared memory, of which those in bounds are read; the others are 0.
-    CpAsync {
-        bytes: u32,
-        dst: Address,
-        src: Address,
-        in_bounds: Reg,
-    },
-    /// Ends a group of copies.
-    CpAsyncCommit,
-    /// Waits for all of the thread's groups but the newest.
-    CpAsyncWait {
-        groups: u32,
-    },
-    /// A barrier of all threads of the block.
-    BarSync,
-    /// A barrier of all threads of the warp, which makes their stores visible.
-    BarWarpSync,
-    Ret,
-    /// Stores four words to global memory at once, visible to the host.
-    StVolatile {
-        srcs: Vec<Reg>,
-        address: Reg,
-    },
-    /// A fence at system scope: earlier writes are visible to all.
-    MembarSys,
-    /// Stops the launch.
-    Trap,
-    /// Stores 64 bits to the thread's local memory.
-    StLocal {
-        src: Reg,
-        offset: u32,
-    },
-    /// A call of `vprintf` with generic addresses.
-    Printf {
-        format: Reg,
-        list: Reg,
-    },
 }
 
 /// An address.
