@@ -13,6 +13,7 @@ use crate::span::Span;
 use crate::types::{DType, Elem, Type};
 use crate::{ir, passes, ptx, sema};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 /// A compiled instance of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,77 +186,98 @@ fn adds_more_at_once(func: &Function, target: Target, specialization: Specializa
     })
 }
 
+/// The images that a function may have for a target, from the least specialization to the most. The first of a specialization says whether
+/// the others are worth code ([`is_another`]).
+fn variants(func: &Function, target: Target) -> Vec<Env> {
+    let alone = !func.targets.has_fallback(target);
+    let worth = |&specialization: &Specialization| alone || gains(func, target, specialization);
+    let mut specializations: Vec<Specialization> = Specialization::ALL.iter().copied().filter(worth).collect();
+    // What promises no more of any parameter gives the same code.
+    specializations.dedup_by_key(|&mut specialization| promises(func, specialization));
+    let modes = |specialization| {
+        let several = Env::new(target, specialization);
+        // Where fewer programs are launched than blocks are resident, each of these runs one.
+        let one = Env { persistent: false, ..several };
+        // What neighbours share is worth more than the extents of views: a launch that promises these, too, prefers this image.
+        let neighbours = Env { multicast: true, ..one };
+        [several, one].into_iter().chain((specialization == Specialization::Aligned16).then_some(neighbours))
+    };
+    specializations.into_iter().flat_map(modes).collect()
+}
+
+/// What a specialization promises of each parameter.
+fn promises(func: &Function, specialization: Specialization) -> Vec<Promise> {
+    func.params.iter().map(|p: &Param| p.promise(func.ty(p.value).elem, specialization)).collect()
+}
+
+/// Whether code for a variant may differ from that for the first one of its specialization, which is made of this function at stage 2.
+fn is_another(env: &Env, first: &Function) -> bool {
+    if env.multicast { first.raster.is_some() } else { first.is_persistent() }
+}
+
 /// The images, and whether the strongest of the most general target spills.
 fn code(
     func: &Function,
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
     let (mut images, mut spilled) = (Vec::new(), None);
-    let promises = |specialization| {
-        let of = |p: &Param| p.promise(func.ty(p.value).elem, specialization);
-        func.params.iter().map(of).collect::<Vec<Promise>>()
-    };
     // The most general one first: what does not fit it is said of it.
     for target in func.targets.iter().rev() {
-        let mut of_target: Vec<Image> = Vec::new();
-        let (mut promised, mut strongest): (_, Option<(Function, Env)>) = (None, None);
-        // Where neighbours share what they load, that is worth more than the extents of views, and comes first.
-        let mut neighbours = None;
+        let mut of_target: Vec<(Env, Image)> = Vec::new();
+        let mut first: Option<(Env, Function)> = None;
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
-        let alone = !func.targets.has_fallback(target);
-        for &specialization in Specialization::ALL.iter().filter(|&&s| alone || gains(func, target, s)) {
-            let env = Env::new(target, specialization);
-            let now = promises(specialization);
-            // What promises no more of any parameter gives the same code; what has the same constants, the same IR.
-            if promised.as_ref() == Some(&now) {
+        for env in variants(func, target) {
+            let beside = first.as_ref().filter(|(of, _)| of.specialization == env.specialization);
+            if beside.is_some_and(|(_, first)| !is_another(&env, first)) {
                 continue;
             }
-            let now_ones: Vec<bool> = now.iter().map(|&promise| promise == Promise::One).collect();
-            if ones != now_ones {
+            // What has the same constants has the same IR.
+            let is_one = |promise| promise == Promise::One;
+            let now: Vec<bool> = promises(func, env.specialization).into_iter().map(is_one).collect();
+            if ones != now {
                 let mut constant = func.clone();
                 passes::run_with(passes::SPECIALISE, &mut constant, &env, observer).map_err(mistake)?;
-                (ones, specialised) = (now_ones, Cow::Owned(constant));
+                (ones, specialised) = (now, Cow::Owned(constant));
             }
-            promised = Some(now);
-            let layouts = strongest.map_or_else(Layouts::default, |(func, _)| func.layouts);
+            let layouts = first.as_ref().map_or_else(Layouts::default, |(_, func)| func.layouts.clone());
+            let is_first = beside.is_none();
             let (made, synchronized) = image(&specialised, layouts, &env, observer)?;
-            // Where fewer programs are launched than blocks are resident, each of these runs one.
-            if synchronized.is_persistent() {
-                let (layouts, env) = (synchronized.layouts.clone(), Env { persistent: false, ..env });
-                of_target.push(image(&specialised, layouts, &env, observer)?.0);
+            // Neighbours that share nothing are none.
+            if env.multicast == (synchronized.neighbours > 1) {
+                of_target.push((env, made));
             }
-            if specialization == Specialization::Aligned16 && synchronized.raster.is_some() {
-                let env = Env { multicast: true, persistent: false, ..env };
-                let (image, func) = image(&specialised, synchronized.layouts.clone(), &env, observer)?;
-                neighbours = (func.neighbours > 1).then_some(image);
+            if is_first {
+                first = Some((env, synchronized));
             }
-            if of_target.last().is_none_or(|weaker| weaker.ptx != made.ptx) {
-                of_target.push(made);
-            }
-            strongest = Some((synchronized, env));
         }
+        // In the order in which a launch prefers them.
+        of_target.sort_by_key(|(env, _)| Reverse((env.multicast, env.specialization, env.persistent)));
         if images.is_empty() {
-            spilled = strongest.and_then(|(func, env)| spills(&func, &env));
+            spilled = first.and_then(|(env, func)| spills(&func, &env));
         }
-        images.splice(0..0, of_target.into_iter().chain(neighbours).rev());
+        images.splice(0..0, of_target.into_iter().map(|(_, image)| image));
     }
-    // One that differs in its first lines alone from the image that would be taken without it is not kept.
-    fn body(image: &Image) -> Option<String> {
-        let text = image.text();
-        text.find(".visible").map(|at| text[at..].to_string())
+    Ok((without_copies(images), spilled))
+}
+
+/// Without each image whose code is that of the one which a launch takes without it: the next that assumes no more. Their first lines may
+/// differ.
+fn without_copies(images: Vec<Image>) -> Vec<Image> {
+    let mut kept: Vec<Image> = Vec::new();
+    for image in images.into_iter().rev() {
+        let instead = kept.iter().rev().find(|other| other.specialization <= image.specialization);
+        if !instead.is_some_and(|other| is_copy(&image, other)) {
+            kept.push(image);
+        }
     }
-    let kept: Vec<bool> = images
-        .iter()
-        .enumerate()
-        .map(|(i, image)| {
-            let mut others = images[i + 1..].iter().filter(|other| other.target != image.target);
-            let other = others.find(|other| other.specialization <= image.specialization);
-            other.is_none_or(|other| body(other) != body(image))
-        })
-        .collect();
-    let mut kept = kept.into_iter();
-    images.retain(|_| kept.next().unwrap_or(true));
-    Ok((images, spilled))
+    kept.reverse();
+    kept
+}
+
+fn is_copy(image: &Image, other: &Image) -> bool {
+    let texts = [image.text(), other.text()];
+    let [code, others] = texts.each_ref().map(|text| text.find(".visible").map(|at| &text[at..]));
+    code == others
 }
 
 /// The layouts of a function at stage 0 for a target and a specialization, line by line with their cost; see

@@ -6,7 +6,7 @@
 //! Half as many bytes of the operand come from the L2 cache. (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`.)
 //!
 //! It is for views whose rows do not begin at multiples of 32 bytes: of each row of a box more sectors are read than are used, and products
-//! wait for the L2 cache (`Image::takes_pitch` decides at the launch). Elsewhere waiting for another block costs more than it saves.
+//! wait for the L2 cache (`Image::takes_pitches` decides at the launch). Elsewhere waiting for another block costs more than it saves.
 //!
 //! Where the programs are odd along the first axis, one block of the last cluster has no program. It multiplies what is out of bounds, so that
 //! its neighbour is as any other, and stores nothing: what follows the loop is under a condition. So what comes before may load from views
