@@ -15,7 +15,8 @@
 //!   of a reduction and the instructions of a product are chosen;
 //! - stage 2: the same of every tile that is not in shared memory; what is there has the memory's bits and elements, and only
 //!   `smem.store` and `smem.load` take it, with layouts whose registers tell its parts apart, products, and fills of a ring, whose
-//!   buffers are filled in order; no reduction is over a bit that warps hold.
+//!   buffers are filled in order; no reduction is over a bit that warps hold; nothing takes the sum of a `wgmma` that is in flight, but the
+//!   product that adds to it and the loop that carries it in its registers.
 //! - in a cluster of blocks: these meet in the kernel's own block alone, and what is exchanged is of as many blocks; a buffer that receives
 //!   messages does so once, nothing else writes it, and each block's part is in one piece.
 //!
@@ -24,6 +25,7 @@
 
 mod clusters;
 mod layouts;
+mod products;
 mod rings;
 
 use super::{Block, Function, Inst, InstData, Value, View};
@@ -75,6 +77,12 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
         if let Err(message) = rings::check_ring(func, ring) {
             verifier.report(None, message);
         }
+    }
+    // What it follows through loops is that of a function that is right otherwise.
+    if verifier.errors.is_empty()
+        && let Err((inst, message)) = products::check(func)
+    {
+        verifier.report(Some(inst), message);
     }
     if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
 }
