@@ -4,7 +4,8 @@ use crate::call::Call;
 use crate::layout::ready;
 use candle_core::backend::BackendStorage;
 use candle_core::{
-    CpuStorage, CudaStorage, CustomOp1, CustomOp2, CustomOp3, DType, Layout, Result, Shape, Storage, Tensor,
+    CpuStorage, CudaStorage, CustomOp1, CustomOp2, CustomOp3, DType, Device, DeviceLocation, Layout, Result, Shape,
+    Storage, Tensor,
 };
 
 /// Whose memory an operand is in.
@@ -148,6 +149,7 @@ custom! {
 /// # Errors
 /// Those of the operation; four tensors of which one has a gradient, since an operation of candle has three.
 pub fn apply(operation: impl Operation, of: &[(&Tensor, usize)]) -> Result<Tensor> {
+    same_device(operation.name(), &of.iter().map(|(x, _)| *x).collect::<Vec<_>>())?;
     let of: Vec<Tensor> = of.iter().map(|(x, rank)| ready(x, *rank)).collect::<Result<_>>()?;
     match &of[..] {
         [x] => x.apply_op1(Custom(operation)),
@@ -163,23 +165,31 @@ pub fn apply(operation: impl Operation, of: &[(&Tensor, usize)]) -> Result<Tenso
     }
 }
 
+/// The device of tensors. candle's own check says neither where they are nor what helps.
+fn same_device<'a>(op: &str, of: &[&'a Tensor]) -> Result<&'a Device> {
+    let Some(first) = of.first() else { candle_core::bail!("`{op}`: an operation has a tensor") };
+    let Some(other) = of.iter().find(|x| !x.device().same_device(first.device())) else { return Ok(first.device()) };
+    match (first.device().location(), other.device().location()) {
+        (DeviceLocation::Cuda { gpu_id }, DeviceLocation::Cuda { gpu_id: of_other }) if gpu_id == of_other => {
+            candle_core::bail!(
+                "`{op}`: its tensors are of two devices of GPU {gpu_id}, which have streams of their own; make the device once and \
+                 clone it, or move one with `to_device`"
+            )
+        }
+        (first, other) => {
+            candle_core::bail!("`{op}`: its tensors are on {first:?} and {other:?}; move one with `to_device`")
+        }
+    }
+}
+
 /// Runs kernels over tensors of one device, outside an operation: gradients, which have several results.
 pub(crate) fn with<R>(
     op: &'static str,
     of: &[&Tensor],
     work: impl FnOnce(&Call, &[Operand<'_>]) -> Result<R>,
 ) -> Result<R> {
-    let Some(first) = of.first() else { candle_core::bail!("`{op}`: an operation has a tensor") };
-    for x in of {
-        if !x.device().same_device(first.device()) {
-            candle_core::bail!(
-                "`{op}`: its tensors are on {:?} and {:?}; move one with `to_device`",
-                first.device(),
-                x.device()
-            );
-        }
-    }
-    let call = Call::of(first.device())?;
+    let first = same_device(op, of)?;
+    let call = Call::of(first)?;
     let held: Vec<_> = of.iter().map(|x| x.storage_and_layout()).collect();
     let of = held.iter().map(|(storage, layout)| Operand::of(storage, layout)).collect::<Result<Vec<_>>>()?;
     work(&call, &of)

@@ -5,14 +5,14 @@ mod common;
 
 use candle_core::{DType, Device, Error, Module, Result, Var};
 use candle_nn::{Optimizer, VarBuilder, VarMap};
-use common::{Random, assert_near};
+use common::{Random, assert_near, device};
 use triton::prelude::*;
 use triton_candle::{AttentionOptions, CrossEntropyOptions, LinearOptions, Pairs, candle_op, nn};
 
 type Tensor0 = candle_core::Tensor;
 
 fn zeros(shape: &[usize], dtype: DType) -> Tensor0 {
-    Tensor0::zeros(shape, dtype, &Device::Cpu).expect("a tensor")
+    Tensor0::zeros(shape, dtype, &device()).expect("a tensor")
 }
 
 fn refused(result: Result<Tensor0>, text: &str) {
@@ -80,7 +80,7 @@ fn operands_that_do_not_fit_are_refused_with_our_text() -> Result<()> {
 
 #[test]
 fn tensors_without_elements_have_results_without() -> Result<()> {
-    let empty = |shape: &[usize]| Var::zeros(shape, DType::F32, &Device::Cpu);
+    let empty = |shape: &[usize]| Var::zeros(shape, DType::F32, &device());
     for shape in [&[0usize, 4][..], &[3, 0], &[2, 0, 4], &[0]] {
         let x = empty(shape)?;
         let columns = *shape.last().expect("an axis");
@@ -99,6 +99,38 @@ fn tensors_without_elements_have_results_without() -> Result<()> {
     let y = triton_candle::linear(&zeros(&[2, 0], DType::F32), &zeros(&[3, 0], DType::F32), LinearOptions::default())?;
     assert_eq!(y.to_vec2::<f32>()?, [[0.0; 3]; 2]);
     assert_eq!(triton_candle::embedding(&zeros(&[4, 2], DType::F32), &zeros(&[0], DType::U32), false)?.dims(), [0, 2]);
+    Ok(())
+}
+
+/// On one GPU two devices of candle stand for two GPUs: their streams and their memory are not each other's.
+#[test]
+fn tensors_of_two_devices_are_refused() -> Result<()> {
+    let here = device();
+    let there = if here.is_cuda() { Device::new_cuda(0)? } else { return Ok(()) };
+    let (x, w) = (Tensor0::ones((2, 4), DType::F32, &here)?, Tensor0::ones((3, 4), DType::F32, &there)?);
+    for (x, w) in [(&x, &w), (&x, &w.to_device(&Device::Cpu)?)] {
+        let bias = Tensor0::ones(3, DType::F32, w.device())?;
+        let one = x.narrow(0, 0, 1)?.squeeze(0)?;
+        let ids = Tensor0::zeros(2, DType::U32, w.device())?;
+        let table = Tensor0::ones((1, 2), DType::F32, w.device())?;
+        let (q, k) = (x.reshape((1, 1, 2, 4))?, w.reshape((1, 1, 3, 4))?);
+        for result in [
+            triton_candle::linear(x, w, LinearOptions { bias: Some(&bias), ..Default::default() }),
+            triton_candle::rms_norm(x, &w.narrow(0, 0, 1)?.squeeze(0)?, 1e-5),
+            triton_candle::layer_norm(x, &one, &w.narrow(0, 0, 1)?.squeeze(0)?, 1e-5),
+            triton_candle::gated(x, &w.narrow(0, 0, 2)?, triton_candle::Activation::Silu),
+            triton_candle::cross_entropy(x, &ids, CrossEntropyOptions::default()),
+            triton_candle::embedding(x, &ids, false),
+            triton_candle::attention(&q, &k, &k, AttentionOptions::default()),
+            triton_candle::rotary(&x.narrow(0, 0, 1)?, &table, &table, Pairs::Halves),
+            blend(x, &w.narrow(0, 0, 2)?, &one, 0.5),
+        ] {
+            let error = result.map(|y| y.dims().to_vec()).expect_err("tensors of two devices").to_string();
+            println!("{error}");
+            assert!(error.contains("move one with `to_device`"), "{error}");
+        }
+    }
+    assert_eq!(triton_candle::softmax(&x)?.dims(), [2, 4]);
     Ok(())
 }
 
@@ -145,7 +177,7 @@ fn a_kernel_of_ones_own_has_layouts_types_gradients_and_errors() -> Result<()> {
         assert_eq!(gradients.get(&base).map(|x| x.dims()), Some(base.dims()), "{lies:?}");
     }
     refused(fails(&zeros(&[3], DType::F32)), "the body has its own error");
-    let x = Var::zeros(3, DType::F32, &Device::Cpu)?;
+    let x = Var::zeros(3, DType::F32, &device())?;
     assert!(matches!(fails(&x).map(|_| ()), Err(Error::Wrapped(_) | Error::WithBacktrace { .. })));
     Ok(())
 }
@@ -153,6 +185,7 @@ fn a_kernel_of_ones_own_has_layouts_types_gradients_and_errors() -> Result<()> {
 #[test]
 fn threads_have_streams_of_their_own() -> Result<()> {
     let x = Random::new(5).tensor(&[4, 40], DType::F32)?;
+    // It waits, so that other streams find the tensor written.
     let expected = triton_candle::softmax(&x)?.to_vec2::<f32>()?;
     let threads: Vec<_> = (0..4)
         .map(|_| {
@@ -190,7 +223,7 @@ fn adamw_steps_as_candles() -> Result<()> {
 #[test]
 fn layers_are_candles_with_the_same_weights() -> Result<()> {
     let variables = VarMap::new();
-    let builder = VarBuilder::from_varmap(&variables, DType::F32, &Device::Cpu);
+    let builder = VarBuilder::from_varmap(&variables, DType::F32, &device());
     let x = Random::new(7).tensor(&[2, 3, 8], DType::F32)?;
     // Ours and theirs of one builder have the same variables.
     let linear = (nn::linear(8, 6, builder.pp("l"))?, candle_nn::linear(8, 6, builder.pp("l"))?);
@@ -199,7 +232,7 @@ fn layers_are_candles_with_the_same_weights() -> Result<()> {
     assert_near("layer_norm", &norm.0.forward(&x)?, &norm.1.forward(&x)?, 1e-5)?;
     let rms = (nn::rms_norm(8, 1e-5, builder.pp("r"))?, candle_nn::rms_norm(8, 1e-5, builder.pp("r"))?);
     assert_near("rms_norm", &rms.0.forward(&x)?, &rms.1.forward(&x)?, 1e-5)?;
-    let ids = Tensor0::new(&[[0u32, 4], [9, 2]], &Device::Cpu)?;
+    let ids = Tensor0::new(&[[0u32, 4], [9, 2]], &device())?;
     let table = (nn::embedding(10, 8, builder.pp("e"))?, candle_nn::embedding(10, 8, builder.pp("e"))?);
     assert_near("embedding", &table.0.forward(&ids)?, &table.1.forward(&ids)?, 0.0)?;
     let residual = Random::new(8).tensor(&[2, 3, 6], DType::F32)?;

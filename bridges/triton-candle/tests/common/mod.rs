@@ -3,6 +3,18 @@
 
 use candle_core::{DType, Device, Result, Tensor};
 
+/// Where tests run: the CPU, or with the feature `cuda` a GPU, if `TRITON_CANDLE_DEVICE` is `cuda`. Each thread has a device of its own, since the
+/// stream of candle's is that of the thread.
+pub fn device() -> Device {
+    thread_local! {
+        static DEVICE: Device = match std::env::var("TRITON_CANDLE_DEVICE") {
+            Ok(device) if device == "cuda" => Device::new_cuda(0).expect("a GPU"),
+            _ => Device::Cpu,
+        };
+    }
+    DEVICE.with(Clone::clone)
+}
+
 /// Numbers from a seed (xorshift64*).
 pub struct Random(u64);
 
@@ -29,7 +41,7 @@ impl Random {
 
     pub fn tensor(&mut self, shape: &[usize], dtype: DType) -> Result<Tensor> {
         let values: Vec<f32> = (0..shape.iter().product()).map(|_| self.float()).collect();
-        Tensor::from_vec(values, shape, &Device::Cpu)?.to_dtype(dtype)
+        Tensor::from_vec(values, shape, &device())?.to_dtype(dtype)
     }
 }
 

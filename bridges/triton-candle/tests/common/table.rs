@@ -1,6 +1,7 @@
 //! Operations of ours, each beside a formula of candle's own operations in `f32`, through which candle has gradients.
 
-use candle_core::{D, DType, Device, Result, Tensor};
+use crate::common::device;
+use candle_core::{D, DType, Result, Tensor};
 use candle_nn::{ops, rotary_emb};
 use triton_candle as ours;
 use triton_candle::{Activation, AttentionOptions, CrossEntropyOptions, LinearOptions, Pairs};
@@ -30,7 +31,7 @@ fn case(
 fn labels(classes: u32, shape: &[usize], dtype: DType) -> Result<Tensor> {
     let count: usize = shape.iter().product();
     let labels: Vec<u32> = (0..count as u32).map(|i| (i * 5 + 2) % classes).collect();
-    Tensor::from_vec(labels, shape, &Device::Cpu)?.to_dtype(dtype)
+    Tensor::from_vec(labels, shape, &device())?.to_dtype(dtype)
 }
 
 /// Which keys each query sees, as numbers to add: 0 or −∞.
@@ -46,7 +47,7 @@ fn mask(queries: usize, keys: usize, options: AttentionOptions) -> Result<Tensor
             if seen { 0.0 } else { f32::NEG_INFINITY }
         })
         .collect();
-    Tensor::from_vec(values, (queries, keys), &Device::Cpu)
+    Tensor::from_vec(values, (queries, keys), &device())
 }
 
 fn attention(of: &[Tensor], options: AttentionOptions) -> Result<Tensor> {
@@ -75,7 +76,7 @@ fn product(x: &Tensor, w: &Tensor) -> Result<Tensor> {
 fn tables(positions: usize, half: usize) -> Result<(Tensor, Tensor)> {
     let angles: Vec<f32> =
         (0..positions * half).map(|at| (at / half) as f32 / 10f32.powf((at % half) as f32 / half as f32)).collect();
-    let angles = Tensor::from_vec(angles, (positions, half), &Device::Cpu)?;
+    let angles = Tensor::from_vec(angles, (positions, half), &device())?;
     Ok((angles.cos()?, angles.sin()?))
 }
 
