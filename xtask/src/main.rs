@@ -11,11 +11,14 @@
 //! | `reproduce` | builds a crate with kernels in two folders and compares the PTX |
 //! | `same REVISION` | compares the code of every kernel in tests, examples, benchmarks and conformance with that revision's |
 //! | `seeds [--seeds N] [--first SEED]` | runs conformance and the library's samples from other seeds than that of `cargo test` |
-//! | `candle` | tests `triton-candle` on the CPU, and checks its CUDA half and a crate with candle's CUDA and us, beside a stand-in for candle's kernels, in minutes |
+//! | `candle [OPTIONS]` | tests the bridge to candle on the CPU, linked with stand-ins for CUDA; options are those of `cargo test` |
+//! | `candle check` | checks both halves of the bridge, and its tests |
+//! | `candle host` | builds the bridge's tests and programs for a GPU host, with candle's own kernels, in `target/candle-host/` |
 //! | `ide` | asks rust-analyzer about a sample kernel: hover, completion, go to definition, diagnostics |
 
 mod assembler;
 mod bundle;
+mod candle;
 mod counts;
 mod ide;
 mod reproduce;
@@ -45,10 +48,12 @@ fn main() -> ExitCode {
         ["reproduce"] => reproduce::reproduce(),
         ["same", revision] => same::same(revision),
         ["seeds", ref options @ ..] => seeds::seeds(options),
-        ["candle"] => candle(),
+        ["candle", "host"] => candle::host(),
+        ["candle", "check"] => candle::check(),
+        ["candle", ref options @ ..] => candle::test(options),
         ["ide"] => ide::ide(),
         _ => {
-            Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, seeds, candle, ide"
+            Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, seeds, candle [check | host], ide"
                 .into())
         }
     };
@@ -66,27 +71,6 @@ fn ci() -> Outcome {
     let run = root().join(".ci/run");
     let status = std::process::Command::new(&run).status().map_err(|e| format!("{}: {e}", run.display()))?;
     if status.success() { Ok(()) } else { Err(format!("{} failed: {status}", run.display())) }
-}
-
-/// Tests candle's bridge on the CPU, and checks what is for CUDA. Cargo reads the version of CUDA from each crate's own configuration.
-fn candle() -> Outcome {
-    let (bridge, beside) = ("bridges/triton-candle", "tests/crates/candle");
-    let with_cuda: &[&str] = &["check", "--locked", "--features", "cuda"];
-    let runs: [(&str, &str, &[&str]); 3] = [
-        (bridge, "target/candle-cpu", &["test", "--locked"]),
-        (bridge, "target/candle", with_cuda),
-        (beside, "target/candle", &["check", "--locked"]),
-    ];
-    for (folder, target, args) in runs {
-        let mut cargo = std::process::Command::new(env!("CARGO"));
-        cargo.args(args).arg("--target-dir").arg(root().join(target)).current_dir(root().join(folder));
-        let status = cargo.status().map_err(|error| format!("{cargo:?}: {error}"))?;
-        if !status.success() {
-            return Err(format!("{cargo:?} failed: {status}"));
-        }
-    }
-    println!("candle: the bridge passes its tests on the CPU, and both crates compile with CUDA");
-    Ok(())
 }
 
 /// Runs the compiler's text tests. `cargo test -p triton-tests --test corpus` does the same, but builds the façade first.

@@ -1,13 +1,13 @@
-//! The functions that candle links: declared, and never called.
+//! The functions that candle links. They do nothing: tensors of the CPU do not reach them.
+
+#![allow(unused_variables, clippy::missing_safety_doc, clippy::too_many_arguments, reason = "they stand for others")]
 
 use std::ffi::c_void;
 
-/// Declares functions of one type.
+/// Functions of one type.
 macro_rules! functions {
     (fn $args:tt; $($name:ident)*) => {
-        unsafe extern "C" {
-            $(pub fn $name $args;)*
-        }
+        $(pub unsafe extern "C" fn $name $args {})*
     };
 }
 
@@ -71,4 +71,19 @@ functions! {
     launch_mmq_gguf_q4_k
     launch_mmq_gguf_q5_k
     launch_mmq_gguf_q6_k
+}
+
+functions! {
+    fn(x: *const c_void, w: *const c_void, tokens: *const i32, experts: *const i32, top: *const f32, to: *mut c_void, counts: *mut i32, offsets: *mut i32, a: i32, b: i32, c: i32, d: i32, e: i32, f: i32, prefill: bool, stream: i64);
+    moe_gemm_wmma
+}
+
+functions! {
+    fn(x: *const f32, w: *const c_void, tokens: *const i32, experts: *const i32, top: *const f32, to: *mut c_void, a: i32, b: i32, c: i32, d: i32, e: i32, f: i32, stream: i64);
+    moe_gemm_gguf
+}
+
+functions! {
+    fn(x: *const c_void, w: *const u8, tokens: *const i32, experts: *const i32, top: *const f32, to: *mut c_void, a: i32, b: i32, c: i32, d: i32, e: i32, f: i32, g: i32, stream: i64);
+    moe_gemm_gguf_prefill
 }
