@@ -4,11 +4,16 @@
 /// gradient if one is given.
 ///
 /// - `T in [..]` lists the element types; the body is compiled for each, with `T` as its name. All tensors have that type.
-/// - `x: 2` is a tensor that the body has as a view of two axes: the last one, and those before as one. There are one to three, and after `;`
-///   scalars, which are `Copy`. A tensor whose axes do not merge is copied ([`copies`](crate::copies)).
-/// - `-> y: 2 = shape` is the result, in row-major order. In the expression of its shape the tensors' names are their extents, as slices.
-/// - `forward(stream)` enqueues the work, and has a `Result` with any error. It launches on that stream and does not capture it.
-/// - `gradient(dy)` has the gradients, in an array of as many as tensors, by operations of candle or others of ours. In it names are tensors.
+/// - `x: 2` is a tensor of two axes, which the body has as a view. `x: [..2]` has any number of axes: the last one, and those before as one. A
+///   tensor whose axes do not merge is copied ([`copies`](crate::copies)). There are one to three tensors, and after `;` scalars, which are
+///   `Copy`.
+/// - `-> y: 2 = shape` is the one result, in row-major order; `y: [..2]` as of a tensor. In the expression of its shape the tensors' names are
+///   all their extents, as slices.
+/// - `forward(stream)` enqueues the work. Its value is a `Result` with any error, such as that of the last launch; an earlier launch ends in
+///   `.map_err(candle_core::Error::wrap)?`, and `candle_core::bail!` refuses what does not fit: extents of several tensors are not compared for
+///   you. It launches on that stream and does not capture it.
+/// - `gradient(dy)` has the gradients, in an array of as many as tensors, `None` for one without, by operations of candle or others of ours. In
+///   it the names are tensors, the result's, too.
 ///
 /// ```
 /// use candle_core::{Device, Tensor, Var};
@@ -24,7 +29,7 @@
 ///
 /// candle_op! {
 ///     /// x², elementwise.
-///     pub fn square<T in [f32, f16]>(x: 1) -> y: 1 = x.to_vec();
+///     pub fn square<T in [f32, f16]>(x: [..1]) -> y: [..1] = x.to_vec();
 ///     forward(stream) { squares::<T>(x, y).launch(stream, x.shape()[0].div_ceil(256)) }
 ///     gradient(dy) { Ok([Some((x * dy)?.affine(2.0, 0.0)?)]) }
 /// }
@@ -45,8 +50,8 @@ macro_rules! candle_op {
     (
         $(#[$meta:meta])*
         $vis:vis fn $name:ident<$T:ident in [$($element:ty),+ $(,)?]>(
-            $($x:ident: $rank:literal),+ $(,)? $(; $($scalar:ident: $of:ty),+ $(,)?)?
-        ) -> $y:ident: $out:literal = $shape:expr;
+            $($x:ident: $rank:tt),+ $(,)? $(; $($scalar:ident: $of:ty),+ $(,)?)?
+        ) -> $y:ident: $out:tt = $shape:expr;
         forward($stream:ident) $forward:block
         $(gradient($dy:ident) $gradient:block)?
     ) => {
@@ -76,15 +81,16 @@ macro_rules! candle_op {
                         $shape.into()
                     };
                     $($(let _ = $scalar;)+)?
+                    $crate::axes(stringify!($name), stringify!($y), shape.dims(), $crate::candle_op!(@exact $out))?;
                     let found = of[0].dtype();
                     $crate::candle_op!(@each $T found [$($element),+] {
                         let mut of = of.iter();
                         $(let $x = call.read::<$T>(stringify!($name), stringify!($x), *$crate::next(&mut of)?)?;)+
                         let mut memory = call.fresh::<$T>(shape.elem_count())?;
                         {
-                            $(let $x = $x.view::<$rank>()?;)+
+                            $(let $x = $x.view::<{ $crate::candle_op!(@rank $rank) }>()?;)+
                             let mut write = memory.write(call);
-                            let $y = write.rows_mut::<$out>(&shape)?;
+                            let $y = write.rows_mut::<{ $crate::candle_op!(@rank $out) }>(&shape)?;
                             let $stream = call.stream();
                             let done: ::core::result::Result<(), _> = $forward;
                             done.map_err($crate::candle_core::Error::wrap)?;
@@ -99,9 +105,14 @@ macro_rules! candle_op {
                 $crate::candle_op!(@gradient [$($dy $gradient)?] [$($x)+] [$($($scalar)+)?] $y);
             }
 
-            $crate::apply(Op { $($($scalar,)+)? }, &[$(($x, $rank)),+])
+            $($crate::axes(stringify!($name), stringify!($x), $x.dims(), $crate::candle_op!(@exact $rank))?;)+
+            $crate::apply(Op { $($($scalar,)+)? }, &[$(($x, $crate::candle_op!(@rank $rank))),+])
         }
     };
+    (@rank $rank:literal) => { $rank };
+    (@rank [..$rank:literal]) => { $rank };
+    (@exact $rank:literal) => { Some($rank) };
+    (@exact [..$rank:literal]) => { None };
     (@gradient [] [$($x:ident)+] [$($scalar:ident)*] $y:ident) => {};
     (@gradient [$dy:ident $gradient:block] [$($x:ident)+] [$($scalar:ident)*] $y:ident) => {
         fn gradients(
@@ -126,6 +137,30 @@ macro_rules! candle_op {
         }
         $crate::candle_op!(@each $T $found [$($rest),*] $body)
     };
+    ($($other:tt)*) => {
+        compile_error!(
+            "`candle_op!` expects `pub fn name<T in [f32, f16]>(x: 2, w: [..1]; by: f32) -> y: 2 = x.to_vec(); forward(stream) { .. }`, and \
+             `gradient(dy) { .. }` if it has one: one to three tensors of one element type, scalars, and one result"
+        );
+    };
+}
+
+/// An error unless there are as many axes as expected.
+#[doc(hidden)]
+pub fn axes(
+    op: &'static str,
+    operand: &'static str,
+    found: &[usize],
+    expected: Option<usize>,
+) -> candle_core::Result<()> {
+    match expected {
+        Some(rank) if rank != found.len() => {
+            let axes = if rank == 1 { "one axis".to_string() } else { format!("{rank} axes") };
+            let expected = format!("{axes} (`{operand}: [..{rank}]` in `candle_op!` has any number)");
+            Err(crate::error::shape(op, operand, found, &expected))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The next of the tensors that an operation was given.

@@ -15,7 +15,7 @@ pub use call::Call;
 #[doc(hidden)]
 pub use candle_core;
 #[doc(hidden)]
-pub use custom::{next, refused};
+pub use custom::{axes, next, refused};
 pub use layout::copies;
 pub use memory::{Element, Memory, Read, Write};
 pub use operation::{Operand, Operation, Output, apply};

@@ -92,6 +92,18 @@ impl<O: Operation> Custom<O> {
         }
     }
 
+    /// Each of them has its tensor's shape; candle would say so where it adds them, without a name.
+    fn gradients(&self, of: &[&Tensor], y: &Tensor, dy: &Tensor) -> Result<Vec<Option<Tensor>>> {
+        let gradients = self.0.gradients(of, y, dy)?;
+        for (i, (gradient, x)) in gradients.iter().zip(of).enumerate() {
+            if let Some(gradient) = gradient.as_ref().filter(|gradient| gradient.dims() != x.dims()) {
+                let (op, found, expected) = (self.0.name(), gradient.dims(), x.dims());
+                candle_core::bail!("`{op}`: gradient {i} has the shape {found:?}, but its tensor has {expected:?}");
+            }
+        }
+        Ok(gradients)
+    }
+
     #[cfg(feature = "cuda")]
     fn cuda(&self, of: &[(&CudaStorage, &Layout)]) -> Result<(CudaStorage, Shape)> {
         let call = Call::on_cuda(of[0].0.device())?;
@@ -130,7 +142,7 @@ macro_rules! custom {
 
             #[allow(unused_parens, reason = "of one gradient candle takes no tuple")]
             fn bwd(&self, $($arg: &Tensor),+, y: &Tensor, dy: &Tensor) -> Result<$gradients> {
-                let mut gradients = self.0.gradients(&[$($arg),+], y, dy)?.into_iter();
+                let mut gradients = self.gradients(&[$($arg),+], y, dy)?.into_iter();
                 Ok(($({ let _ = $arg; gradients.next().flatten() }),+))
             }
         }

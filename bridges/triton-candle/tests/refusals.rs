@@ -144,7 +144,7 @@ fn blend_rows<T: Float>(a: Tensor<T, 2>, b: Tensor<T, 2>, w: Tensor<T, 1>, y: Te
 
 candle_op! {
     /// a + b · w · by.
-    fn blend<T in [f32, f16]>(a: 2, b: 2, w: 1; by: f32) -> y: 2 = a.to_vec();
+    fn blend<T in [f32, f16]>(a: [..2], b: [..2], w: 1; by: f32) -> y: [..2] = a.to_vec();
     forward(stream) {
         let [rows, columns] = a.shape();
         blend_rows::<T>(a, b, w, y, by).launch(stream, (rows, columns.div_ceil(64)))
@@ -159,6 +159,31 @@ candle_op! {
         let _ = (x, y);
         Err("the body has its own error")
     }
+}
+
+candle_op! {
+    /// Its gradient has another shape.
+    fn doubled<T in [f32]>(x: 1) -> y: 1 = x.to_vec();
+    forward(_stream) {
+        let _ = (x, y);
+        Ok::<(), candle_core::Error>(())
+    }
+    gradient(dy) { Ok([Some(dy.narrow(0, 0, 1)?)]) }
+}
+
+#[test]
+fn axes_and_gradients_of_a_kernel_of_ones_own_are_checked() -> Result<()> {
+    let x = zeros(&[2, 3], DType::F32);
+    refused(
+        doubled(&x),
+        "`doubled`: `x` has the shape [2, 3], but one axis (`x: [..1]` in `candle_op!` has any number) is expected",
+    );
+    refused(blend(&x, &x, &x, 1.0), "`blend`: `w` has the shape [2, 3], but one axis");
+    let x = Var::zeros(3, DType::F32, &device())?;
+    let error = doubled(&x)?.sum_all()?.backward().map(|_| ()).expect_err("another shape").to_string();
+    assert!(error.contains("`doubled`: gradient 0 has the shape [1], but its tensor has [3]"), "{error}");
+    refused(triton_candle::swiglu(&zeros(&[2, 4], DType::F64)), "`swiglu`: `x` is of F64");
+    Ok(())
 }
 
 #[test]

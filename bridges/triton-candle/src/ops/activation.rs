@@ -60,7 +60,7 @@ impl Operation for Activate {
     }
 }
 
-struct Gated(Activation);
+struct Gated(Activation, &'static str);
 
 /// y = f(x) · gate, elementwise, of tensors of one shape. `f32`, `f16`, `bf16`.
 ///
@@ -77,8 +77,12 @@ struct Gated(Activation);
 /// # }
 /// ```
 pub fn gated(x: &Tensor, gate: &Tensor, kind: Activation) -> Result<Tensor> {
-    expect_shape("gated", "gate", gate, x.dims(), "the shape of x")?;
-    apply(Gated(kind), &[(x, 2), (gate, 2)])
+    by_name("gated", x, gate, kind)
+}
+
+fn by_name(op: &'static str, x: &Tensor, gate: &Tensor, kind: Activation) -> Result<Tensor> {
+    expect_shape(op, "gate", gate, x.dims(), "the shape of x")?;
+    apply(Gated(kind, op), &[(x, 2), (gate, 2)])
 }
 
 /// The halves of the last axis.
@@ -100,7 +104,7 @@ macro_rules! glus {
         /// For an odd last extent, or those of [`gated`].
         pub fn $name(x: &Tensor) -> Result<Tensor> {
             let (x, gate) = halves(stringify!($name), x)?;
-            gated(&x, &gate, Activation::$kind)
+            by_name(stringify!($name), &x, &gate, Activation::$kind)
         }
     )*};
 }
@@ -127,7 +131,7 @@ glus! {
 
 impl Operation for Gated {
     fn name(&self) -> &'static str {
-        "gated"
+        self.1
     }
 
     fn forward(&self, call: &Call, of: &[Operand<'_>]) -> Result<(Output, Shape)> {
