@@ -9,6 +9,9 @@ use triton::prelude::*;
 
 all_depths!(Forwards: ForwardPool);
 
+/// Queries of a head that the smallest tile holds.
+const FEW: usize = 64;
+
 /// Attention that is described and not enqueued yet; made by [`attention`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
@@ -126,8 +129,10 @@ where
                 None => ViewMut::none(stream.device()),
             };
             by_depth!(depth, |D| {
-                forward_tuned::<T, D>(q, k, v, o, lse, scale, left, right, group)
-                    .launch(stream, |of| (queries.div_ceil(of.BM as usize), of_q.len(), images.len()))
+                let forward = forward_tuned::<T, D>(q, k, v, o, lse, scale, left, right, group);
+                // Few queries, as of a token that is decoded, want small tiles.
+                let forward = if queries > FEW { forward } else { forward.find(|of| of.BM <= 64 && of.BN <= 64) };
+                forward.launch(stream, |of| (queries.div_ceil(of.BM as usize), of_q.len(), images.len()))
             })?;
         }
     }

@@ -12,18 +12,13 @@ fn rows<T: Num, const R: i32, const D: i32>(x: Tensor<T, 4>, batch: i32, head: i
     x.load([batch, head, at, 0], [1, 1, R, D]).reshape([R, D])
 }
 
-/// Scores, in powers of 2: those that are not seen are −∞.
-#[triton::function]
-fn scores<T: Num, const BM: i32, const BN: i32>(q: Tile<T>, k: Tile<T>, visible: Tile<bool>, scale: f32) -> Tile<f32> {
-    select(visible, dot(q, k.transpose(), zeros::<f32>([BM, BN])) * scale, f32::NEG_INFINITY)
-}
-
-/// Which keys queries see, of queries and keys from `m` and `n` on.
+/// Which keys queries see, of queries and keys from `m` and `n` on: a bound on each side of a row, so that an element is two comparisons.
 #[triton::function]
 fn seen<const BM: i32, const BN: i32>(m: i32, n: i32, queries: i32, keys: i32, left: i32, right: i32) -> Tile<bool> {
-    let i = (m + arange(0, BM) + (keys - queries)).expand_dims(1);
-    let j = (n + arange(0, BN)).expand_dims(0);
-    (j <= i + right) & (j >= i - left) & (j < keys)
+    let own = m + arange(0, BM) + (keys - queries - n);
+    let (first, last) = (own - left, minimum(own + right, keys - n - 1));
+    let j = arange(0, BN).expand_dims(0);
+    (j >= first.expand_dims(1)) & (j <= last.expand_dims(1))
 }
 
 /// o = softmax(q · kᵀ · scale) · v of the keys that are seen, and the logarithm of each row's sum of exponentials. `scale` is in powers of 2. Query head h
@@ -36,12 +31,16 @@ fn seen<const BM: i32, const BN: i32>(m: i32, n: i32, queries: i32, keys: i32, l
     (T = f32, D = 256, BM = 32, BN = 32, num_warps = 8, num_stages = 1, general = true),
     (T = bf16, D = 16, BM = 64, BN = 64, num_warps = 4, num_stages = 3, general = true),
     (T = bf16, D = 32, BM = 64, BN = 64, num_warps = 4, num_stages = 3, general = true),
+    (T = bf16, D = 64, BM = 64, BN = 128, num_warps = 4, num_stages = 2, targets = ["sm_90a"]),
     (T = bf16, D = 64, BM = 64, BN = 64, num_warps = 4, num_stages = 3, general = true),
+    (T = bf16, D = 128, BM = 128, BN = 128, num_warps = 8, num_stages = 2, targets = ["sm_90a"]),
     (T = bf16, D = 128, BM = 64, BN = 64, num_warps = 4, num_stages = 2, general = true),
     (T = bf16, D = 256, BM = 64, BN = 32, num_warps = 8, num_stages = 2, general = true),
     (T = f16, D = 16, BM = 64, BN = 64, num_warps = 4, num_stages = 3, general = true),
     (T = f16, D = 32, BM = 64, BN = 64, num_warps = 4, num_stages = 3, general = true),
+    (T = f16, D = 64, BM = 64, BN = 128, num_warps = 4, num_stages = 2, targets = ["sm_90a"]),
     (T = f16, D = 64, BM = 64, BN = 64, num_warps = 4, num_stages = 3, general = true),
+    (T = f16, D = 128, BM = 128, BN = 128, num_warps = 8, num_stages = 2, targets = ["sm_90a"]),
     (T = f16, D = 128, BM = 64, BN = 64, num_warps = 4, num_stages = 2, general = true),
     (T = f16, D = 256, BM = 64, BN = 32, num_warps = 8, num_stages = 2, general = true),
 ], tune = [BM, BN])]
@@ -58,21 +57,29 @@ pub(super) fn forward<T: Float, const D: i32, const BM: i32, const BN: i32>(
 ) {
     let (m, head, batch) = (program_id(0) * BM, program_id(1), program_id(2));
     let (queries, keys) = (q.dim(2), k.dim(2));
+    // Outside the loop: a division by what is not a constant would keep it from loading ahead.
+    let of = head / group;
     let x = rows::<T, BM, D>(q, batch, head, m);
     let first = maximum(m + keys - queries - left, 0) / BN * BN;
     let end = minimum(m + BM + keys - queries + right, keys);
+    // Every query of the tile sees the keys from `inner` to `outer`.
+    let inner = m + BM - 1 + keys - queries - left;
+    let outer = minimum(m + 1 + keys - queries + right, keys);
     // Finite, so that the difference of two such is a number.
     let mut most = full([BM], f32::MIN);
     let mut total = zeros::<f32>([BM]);
     let mut acc = zeros::<f32>([BM, D]);
     for n in (first..end).step_by(BN) {
-        let visible = seen::<BM, BN>(m, n, queries, keys, left, right);
-        let s = scores::<T, BM, BN>(x, rows::<T, BN, D>(k, batch, head / group, n), visible, scale);
+        // Scores, in powers of 2: those that are not seen are −∞, of which there are some at the edges alone.
+        let mut s = dot(x, rows::<T, BN, D>(k, batch, of, n).transpose(), zeros::<f32>([BM, BN])) * scale;
+        if n < inner || n + BN > outer {
+            s = select(seen::<BM, BN>(m, n, queries, keys, left, right), s, f32::NEG_INFINITY);
+        }
         let next = maximum(most, max_axis(s, 1));
         let p = exp2(s - next.expand_dims(1));
         let kept = exp2(most - next);
         total = fma(total, kept, sum_axis(p, 1));
-        acc = dot(p.to::<T>(), rows::<T, BN, D>(v, batch, head / group, n), acc * kept.expand_dims(1));
+        acc = dot(p.to::<T>(), rows::<T, BN, D>(v, batch, of, n), acc * kept.expand_dims(1));
         most = next;
     }
     // A query that sees no key gives 0.
@@ -203,6 +210,7 @@ pub(super) fn of_queries<T: Float, const D: i32, const BM: i32, const BN: i32>(
 ) {
     let (m, head, batch) = (program_id(0) * BM, program_id(1), program_id(2));
     let (queries, keys) = (q.dim(2), k.dim(2));
+    let of = head / group;
     let (x, dy) = (rows::<T, BM, D>(q, batch, head, m), rows::<T, BM, D>(d_o, batch, head, m));
     let sums = lse.load([batch, head, m], [1, 1, BM]).reshape([BM]);
     let inner = delta.load([batch, head, m], [1, 1, BM]).reshape([BM]);
@@ -210,7 +218,7 @@ pub(super) fn of_queries<T: Float, const D: i32, const BM: i32, const BN: i32>(
     let end = minimum(m + BM + keys - queries + right, keys);
     let mut acc = zeros::<f32>([BM, D]);
     for n in (first..end).step_by(BN) {
-        let (key, value) = (rows::<T, BN, D>(k, batch, head / group, n), rows::<T, BN, D>(v, batch, head / group, n));
+        let (key, value) = (rows::<T, BN, D>(k, batch, of, n), rows::<T, BN, D>(v, batch, of, n));
         let visible = seen::<BM, BN>(m, n, queries, keys, left, right);
         let (_, ds) = gradients::<T, BM, BN, D>(x, key, value, dy, sums, inner, visible, scale);
         acc = dot(ds.to::<T>(), key, acc);
