@@ -1,4 +1,4 @@
-//! IR at stage 1 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory.
+//! IR at stage 2 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory.
 //!
 //! A scalar is one register with the same value in all threads; a tile is one register for each of its layout's
 //! registers.
