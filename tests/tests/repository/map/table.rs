@@ -19,6 +19,7 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-kernels-macros", &[]),
     ("triton-kernels", &["triton-dsl", "triton-kernels-macros", "triton-select"]),
     ("triton-candle", &["triton-dsl", "triton-kernels"]),
+    ("triton-candle-llama", &["triton-candle"]),
     ("triton-bench", &["triton-core", "triton-dsl", "triton-kernels", "triton-select"]),
     ("triton-tests", &["triton-core", "triton-sim", "triton-syntax"]),
     ("triton-runtime-models", &[]),
