@@ -2,9 +2,13 @@
 //!
 //! `generate [cpu|cuda] [tiny|1b] [PROMPT] [TOKENS]`
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 use candle_core::{D, DType, Device, Result, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::llama as theirs;
+use common::their_config;
 use std::time::Instant;
 use triton_candle_llama::{Config, Decoder, Modules};
 
@@ -57,22 +61,7 @@ fn main() -> Result<()> {
     let weights = config.random_weights(deviation, DType::BF16, &device)?;
     let prompt: Vec<u32> = (0..length).map(|i| (i * 7919 % config.vocabulary) as u32).collect();
     let prompt = Tensor::from_vec(prompt, (1, length), &device)?;
-    let of = theirs::Config {
-        hidden_size: config.hidden,
-        intermediate_size: config.intermediate,
-        vocab_size: config.vocabulary,
-        num_hidden_layers: config.layers,
-        num_attention_heads: config.heads,
-        num_key_value_heads: config.key_heads,
-        use_flash_attn: false,
-        rms_norm_eps: config.epsilon,
-        rope_theta: config.theta,
-        bos_token_id: None,
-        eos_token_id: None,
-        rope_scaling: None,
-        max_position_embeddings: config.positions,
-        tie_word_embeddings: false,
-    };
+    let of = their_config(&config);
     let model = theirs::Llama::load(weights.clone(), &of)?;
     let exact = exact_logits(&config, &weights, &of, &prompt)?;
     println!("| model | prompt of {length}, ms | tokens a second | logits beside those in F32 |\n|---|---|---|---|");

@@ -24,7 +24,7 @@ mod modules;
 pub use config::Config;
 pub use modules::Modules;
 
-use candle_core::{D, DType, Result, Tensor};
+use candle_core::{D, DType, Module, Result, Tensor};
 use candle_nn::VarBuilder;
 use candle_nn::kv_cache::KvCache;
 use modules::{Embedding, Linear, Norm};
@@ -69,10 +69,10 @@ impl Decoder {
     /// Those of the builder, of a weight that is absent or has another shape.
     pub fn load(config: &Config, modules: Modules, weights: VarBuilder<'_>) -> Result<Decoder> {
         let (hidden, inner, width) = (config.hidden, config.intermediate, config.width());
-        let norm = |of: VarBuilder<'_>| Norm::new(modules, of.get(hidden, "weight")?, config.epsilon);
+        let norm = |of: VarBuilder<'_>| -> Result<Norm> { Ok(modules.norm(of.get(hidden, "weight")?, config.epsilon)) };
         let linear = |inputs, outputs: &[(&str, usize)], of: VarBuilder<'_>| -> Result<Linear> {
             let parts = outputs.iter().map(|(name, rows)| of.get((*rows, inputs), &format!("{name}.weight")));
-            Linear::new(modules, Tensor::cat(&parts.collect::<Result<Vec<_>>>()?, 0)?)
+            Ok(modules.linear(Tensor::cat(&parts.collect::<Result<Vec<_>>>()?, 0)?))
         };
         let model = weights.pp("model");
         let layers = (0..config.layers).map(|i| {
@@ -91,7 +91,7 @@ impl Decoder {
         Ok(Decoder {
             config: config.clone(),
             modules,
-            embedding: Embedding::new(modules, model.get((config.vocabulary, hidden), "embed_tokens.weight")?),
+            embedding: modules.embedding(model.get((config.vocabulary, hidden), "embed_tokens.weight")?, hidden),
             layers: layers.collect::<Result<_>>()?,
             norm: norm(model.pp("norm"))?,
             head: linear(hidden, &[("lm_head", config.vocabulary)], weights)?,

@@ -12,81 +12,59 @@ pub enum Modules {
     Triton,
 }
 
-pub(crate) enum Linear {
-    Candle(candle_nn::Linear),
-    Triton(nn::Linear),
+/// A layer of candle's, or ours.
+pub(crate) enum Layer<C, T> {
+    Candle(C),
+    Triton(T),
+}
+
+pub(crate) type Linear = Layer<candle_nn::Linear, nn::Linear>;
+pub(crate) type Norm = Layer<candle_nn::RmsNorm, nn::RmsNorm>;
+pub(crate) type Embedding = Layer<candle_nn::Embedding, nn::Embedding>;
+
+impl<C: Module, T: Module> Module for Layer<C, T> {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        match self {
+            Layer::Candle(of) => of.forward(x),
+            Layer::Triton(of) => of.forward(x),
+        }
+    }
 }
 
 impl Linear {
-    pub fn new(modules: Modules, weight: Tensor) -> Result<Linear> {
-        Ok(match modules {
-            Modules::Candle => Linear::Candle(candle_nn::Linear::new(weight, None)),
-            Modules::Triton => Linear::Triton(nn::Linear::new(weight, None)),
-        })
-    }
-
-    pub fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        match self {
-            Linear::Candle(of) => of.forward(x),
-            Linear::Triton(of) => of.forward(x),
-        }
-    }
-
     /// Plus a residual.
     pub fn forward_onto(&self, x: &Tensor, residual: &Tensor) -> Result<Tensor> {
         match self {
-            Linear::Candle(of) => of.forward(x)? + residual,
-            Linear::Triton(of) => of.forward_onto(x, residual),
-        }
-    }
-}
-
-pub(crate) enum Norm {
-    Candle(candle_nn::RmsNorm),
-    Triton(nn::RmsNorm),
-}
-
-impl Norm {
-    pub fn new(modules: Modules, weight: Tensor, epsilon: f64) -> Result<Norm> {
-        Ok(match modules {
-            Modules::Candle => Norm::Candle(candle_nn::RmsNorm::new(weight, epsilon)),
-            Modules::Triton => Norm::Triton(nn::RmsNorm::new(weight, epsilon)),
-        })
-    }
-
-    pub fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        match self {
-            Norm::Candle(of) => of.forward(x),
-            Norm::Triton(of) => of.forward(x),
-        }
-    }
-}
-
-pub(crate) enum Embedding {
-    Candle(candle_nn::Embedding),
-    Triton(nn::Embedding),
-}
-
-impl Embedding {
-    pub fn new(modules: Modules, table: Tensor) -> Embedding {
-        match modules {
-            Modules::Candle => {
-                let width = table.dims().last().copied().unwrap_or(0);
-                Embedding::Candle(candle_nn::Embedding::new(table, width))
-            }
-            Modules::Triton => Embedding::Triton(nn::Embedding::new(table)),
-        }
-    }
-
-    pub fn forward(&self, tokens: &Tensor) -> Result<Tensor> {
-        match self {
-            Embedding::Candle(of) => of.forward(tokens),
-            Embedding::Triton(of) => of.forward(tokens),
+            Layer::Candle(of) => of.forward(x)? + residual,
+            Layer::Triton(of) => of.forward_onto(x, residual),
         }
     }
 }
 
 impl Modules {
+    /// Of a weight `[outputs, inputs]`.
+    pub(crate) fn linear(self, weight: Tensor) -> Linear {
+        match self {
+            Modules::Candle => Layer::Candle(candle_nn::Linear::new(weight, None)),
+            Modules::Triton => Layer::Triton(nn::Linear::new(weight, None)),
+        }
+    }
+
+    pub(crate) fn norm(self, weight: Tensor, epsilon: f64) -> Norm {
+        match self {
+            Modules::Candle => Layer::Candle(candle_nn::RmsNorm::new(weight, epsilon)),
+            Modules::Triton => Layer::Triton(nn::RmsNorm::new(weight, epsilon)),
+        }
+    }
+
+    /// Of a table of tokens of this many elements.
+    pub(crate) fn embedding(self, table: Tensor, width: usize) -> Embedding {
+        match self {
+            Modules::Candle => Layer::Candle(candle_nn::Embedding::new(table, width)),
+            Modules::Triton => Layer::Triton(nn::Embedding::new(table)),
+        }
+    }
+
     /// The element type of the cosines and sines of positions.
     pub(crate) fn angles(self, weights: DType) -> DType {
         match self {

@@ -1,36 +1,16 @@
 //! Logits of our modules, of candle's modules, and of candle-transformers' model, with the same weights.
 //! `TRITON_CANDLE_DEVICE=cuda` runs them on a GPU, with the feature `cuda`.
 
+#[path = "common/mod.rs"]
+mod common;
+#[path = "../../tests/common/device.rs"]
+mod on;
+
 use candle_core::{DType, Device, Result, Tensor};
 use candle_transformers::models::llama as theirs;
+use common::their_config;
+use on::device;
 use triton_candle_llama::{Config, Decoder, Modules};
-
-fn device() -> Result<Device> {
-    if std::env::var("TRITON_CANDLE_DEVICE").is_ok_and(|device| device == "cuda") {
-        Device::new_cuda(0)
-    } else {
-        Ok(Device::Cpu)
-    }
-}
-
-fn their_config(config: &Config) -> theirs::Config {
-    theirs::Config {
-        hidden_size: config.hidden,
-        intermediate_size: config.intermediate,
-        vocab_size: config.vocabulary,
-        num_hidden_layers: config.layers,
-        num_attention_heads: config.heads,
-        num_key_value_heads: config.key_heads,
-        use_flash_attn: false,
-        rms_norm_eps: config.epsilon,
-        rope_theta: config.theta,
-        bos_token_id: None,
-        eos_token_id: None,
-        rope_scaling: None,
-        max_position_embeddings: config.positions,
-        tie_word_embeddings: false,
-    }
-}
 
 /// The tokens of a prompt, and those that follow one by one.
 fn tokens(config: &Config, device: &Device) -> Result<Vec<Tensor>> {
@@ -72,7 +52,7 @@ fn difference(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
 }
 
 fn compare(dtype: DType, bound: f32) -> Result<()> {
-    let (config, device) = (Config::tiny(), device()?);
+    let (config, device) = (Config::tiny(), device());
     let single = config.random_weights(0.1, DType::F32, &device)?;
     let of = |dtype| -> Result<candle_nn::VarBuilder<'static>> {
         let tensors = config.weights().into_iter().map(|(name, shape)| {

@@ -1,19 +1,10 @@
 //! Tensors of all layouts, operations beside candle's own, and how far apart results may be. Seeds are fixed.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use candle_core::{DType, Device, Result, Tensor};
+mod device;
 
-/// Where tests run: the CPU, or with the feature `cuda` a GPU, if `TRITON_CANDLE_DEVICE` is `cuda`. Each thread has a device of its own, since the
-/// stream of candle's is that of the thread.
-pub fn device() -> Device {
-    thread_local! {
-        static DEVICE: Device = match std::env::var("TRITON_CANDLE_DEVICE") {
-            Ok(device) if device == "cuda" => Device::new_cuda(0).expect("a GPU"),
-            _ => Device::Cpu,
-        };
-    }
-    DEVICE.with(Clone::clone)
-}
+use candle_core::{DType, Result, Tensor};
+pub use device::device;
 
 /// Numbers from a seed (xorshift64*).
 pub struct Random(u64);
