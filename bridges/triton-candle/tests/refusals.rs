@@ -166,7 +166,7 @@ candle_op! {
     fn doubled<T in [f32]>(x: 1) -> y: 1 = x.to_vec();
     forward(_stream) {
         let _ = (x, y);
-        Ok::<(), candle_core::Error>(())
+        Ok::<(), Error>(())
     }
     gradient(dy) { Ok([Some(dy.narrow(0, 0, 1)?)]) }
 }

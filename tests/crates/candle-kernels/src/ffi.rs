@@ -1,6 +1,6 @@
 //! The functions that candle links. They do nothing: tensors of the CPU do not reach them.
 
-#![allow(unused_variables, clippy::missing_safety_doc, clippy::too_many_arguments, reason = "they stand for others")]
+#![allow(unused_variables, non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, reason = "they stand for others")]
 
 use std::ffi::c_void;
 
