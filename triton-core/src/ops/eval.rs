@@ -42,7 +42,7 @@ macro_rules! int {
                     UnaryKind::Not => !x,
                     UnaryKind::Abs => { let abs: fn($t) -> $t = $abs; abs(x) }
                     UnaryKind::Sqrt | UnaryKind::Rsqrt | UnaryKind::Floor | UnaryKind::Ceil | UnaryKind::Trunc | UnaryKind::Exp
-                    | UnaryKind::Exp2 | UnaryKind::Log | UnaryKind::Log2 | UnaryKind::Sin | UnaryKind::Cos
+                    | UnaryKind::Exp2 | UnaryKind::Exp2Ftz | UnaryKind::Log | UnaryKind::Log2 | UnaryKind::Sin | UnaryKind::Cos
                     | UnaryKind::Tf32 => x,
                 }
             }
@@ -146,6 +146,7 @@ macro_rules! wide {
                     UnaryKind::Rsqrt => (1.0 / f64::from(x).sqrt()) as $t,
                     UnaryKind::Exp => ($functions.exp)(x),
                     UnaryKind::Exp2 => ($functions.exp2)(x),
+                    UnaryKind::Exp2Ftz => Some(($functions.exp2)(x)).filter(|y| !y.is_subnormal()).unwrap_or(0.0),
                     UnaryKind::Log => ($functions.log)(x),
                     UnaryKind::Log2 => ($functions.log2)(x),
                     UnaryKind::Sin => ($functions.sin)(x),

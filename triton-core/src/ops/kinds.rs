@@ -67,6 +67,8 @@ kinds! {
         Exp = "exp" on Float within 2;
         /// 2ˣ.
         Exp2 = "exp2" on Float within 2;
+        /// 2ˣ, where a result below the normal numbers is 0. For `f32`: what `fast_math` makes of `exp2`.
+        Exp2Ftz = "exp2.ftz" on Float within 2;
         /// The logarithm to the base e.
         Log = "log" on Float within 1;
         /// The logarithm to the base 2.
@@ -84,7 +86,7 @@ impl UnaryKind {
     /// Whether it is defined on this element type.
     pub fn defined_on(self, dtype: DType) -> bool {
         match self {
-            UnaryKind::Tf32 => dtype == DType::F32,
+            UnaryKind::Tf32 | UnaryKind::Exp2Ftz => dtype == DType::F32,
             UnaryKind::Neg
             | UnaryKind::Not
             | UnaryKind::Abs

@@ -216,7 +216,8 @@ impl Phases {
         let op = self.defs.op(func, value)?;
         let long = func.layout(value).is_some_and(|layout| layout.registers() >= LONG);
         // Others move nothing.
-        let exponential = long && matches!(op, Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2, .. });
+        let exponential =
+            long && matches!(op, Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Exp2Ftz, .. });
         let (mut cost, mut known) = if exponential {
             (cost::EXPONENTIAL as u32, true)
         } else {

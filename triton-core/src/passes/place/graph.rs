@@ -477,7 +477,7 @@ pub(super) fn weight(func: &Function, op: &Op) -> f64 {
     });
     let int = |v: Value| func.ty(v).elem.num().is_some_and(|d| d.is_int());
     let one = match *op {
-        Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2, .. } => cost::EXPONENTIAL,
+        Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Exp2Ftz, .. } => cost::EXPONENTIAL,
         Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. } => cost::SINE,
         Op::Unary { kind: UnaryKind::Sqrt | UnaryKind::Rsqrt, .. } => cost::DIVISION,
         Op::Binary { kind: BinaryKind::Div | BinaryKind::Rem, a, .. } => {
