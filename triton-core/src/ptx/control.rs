@@ -7,7 +7,8 @@
 use super::elementwise::arith_type;
 use super::lower::{Lower, class_of_dtype, class_type};
 use super::{Class, Cmp, Op, Opcode, Operands, Reg, Ty};
-use crate::ir::{InstData, Value};
+use crate::ir::{Block, InstData, Value};
+use crate::ops::{self, Scope};
 use crate::types::Elem;
 
 impl Lower<'_> {
@@ -36,8 +37,8 @@ impl Lower<'_> {
         }
         let stepped = self.step_addresses(region, first, by)?;
         let touched = self.proxy.touched;
+        self.enter_turns(&[region]);
         self.emit(Op::Label { label: turn });
-        self.proxy.begin_turn(self.func, region);
         self.set(params[0], vec![counter]);
         for ((&param, regs), &in_words) in params[1..].iter().zip(&carried).zip(&in_words) {
             let regs = self.carried(regs, in_words);
@@ -82,8 +83,8 @@ impl Lower<'_> {
         let carried = self.carry(inst, &vec![false; inst.args.len()]);
         let (turn, done) = (self.label(), self.label());
         let touched = self.proxy.touched;
+        self.enter_turns(&[condition, body]);
         self.emit(Op::Label { label: turn });
-        [condition, body].into_iter().for_each(|region| self.proxy.begin_turn(self.func, region));
         for region in [condition, body] {
             for (&param, regs) in self.func.blocks[region].params.iter().zip(&carried) {
                 self.set(param, regs.clone());
@@ -102,6 +103,20 @@ impl Lower<'_> {
         self.emit(Op::Bra { label: turn, pred: None, unless: false, uniform: true });
         self.emit(Op::Label { label: done });
         Ok(carried)
+    }
+
+    /// Before the turns of a loop, each of which begins after the one before. What threads alone did before the loop is fenced once, and not by
+    /// a barrier of each turn.
+    fn enter_turns(&mut self, regions: &[Block]) {
+        let func = self.func;
+        let touches = regions.iter().any(|&region| self.proxy.touches_inside(func, region));
+        let is_barrier = |op: &ops::Op| matches!(op, ops::Op::Sync { scope: Scope::Block });
+        let meets = regions.iter().any(|&region| func.contains(region, is_barrier));
+        if self.proxy.touched && !touches && meets && func.num_warps > 1 {
+            self.emit(Op::FenceProxyAsync);
+            self.proxy.touched = false;
+        }
+        self.proxy.touched |= touches;
     }
 
     pub fn run_if(&mut self, inst: &InstData, cond: Value) -> Result<Vec<Vec<Reg>>, String> {

@@ -2,7 +2,7 @@
 //!
 //! A barrier orders the accesses of threads. What threads did before it comes before what the async proxy does after it only if each
 //! thread has written `fence.proxy.async` between. So a barrier follows one if, since the barrier before, threads have accessed bytes that
-//! the async proxy accesses, too. (PTX ISA, "Async proxy".)
+//! the async proxy accesses, too, or before a loop that they have. (PTX ISA, "Async proxy".)
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
@@ -70,10 +70,10 @@ impl Proxy {
         self.touched |= self.touches(func, data);
     }
 
-    /// A turn of a loop begins after the one before.
-    pub fn begin_turn(&mut self, func: &Function, region: Block) {
+    /// Whether threads do so inside a block.
+    pub fn touches_inside(&self, func: &Function, region: Block) -> bool {
         let mut inside = Vec::new();
         func.blocks[region].insts.iter().for_each(|&inst| func.walk_inst(inst, &mut inside));
-        inside.into_iter().for_each(|inst| self.touch(func, &func.insts[inst]));
+        inside.into_iter().any(|inst| self.touches(func, &func.insts[inst]))
     }
 }
