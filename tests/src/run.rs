@@ -4,7 +4,7 @@ use crate::setup::{Buffer, Setup, little_endian};
 use crate::simulate;
 use std::sync::Mutex;
 use triton_core::interp::{self, Fault, Memory, Program};
-use triton_core::ir::parse::parse;
+use triton_core::ir::parse::{parse, parse_unverified};
 use triton_core::ir::{Block, Function, Stage};
 use triton_core::metadata::{Specialization, Target};
 use triton_core::ops::Op;
@@ -117,7 +117,8 @@ pub fn difference(expected: &str, found: &str) -> String {
 }
 
 /// The errors of a function at stage 2, each time with one of the faults that its lines `; plant NAME: old => new` say: the first `old`
-/// of the text is `new`, where a semicolon stands for the end of a line. Without them it has none.
+/// of the text is `new`, where a semicolon stands for the end of a line. Without them it has none. With a line `; on the simulator,
+/// too`, the simulator has to report each in the code.
 pub fn with_each_fault(text: &str) -> Result<String, String> {
     let setup = Setup::parse(text)?;
     let execute = |text: &str| match parse(text) {
@@ -139,9 +140,15 @@ pub fn with_each_fault(text: &str) -> Result<String, String> {
         if !code.contains(&old) {
             return Err(format!("{name}: the kernel does not contain `{old}`"));
         }
-        let found = execute(&format!("{head}\nkernel {}", code.replacen(&old, &new, 1)))?;
+        let faulty = format!("{head}\nkernel {}", code.replacen(&old, &new, 1));
+        let found = execute(&faulty)?;
         let error = found.strip_prefix("error: ").ok_or_else(|| format!("{name}: nothing is wrong"))?;
         out.push_str(&format!("{name}: {error}"));
+        if text.contains("\n; on the simulator, too\n") {
+            let func = parse_unverified(&faulty).map_err(|e| e.to_string())?;
+            let report = simulate::report(&func, &setup).map_err(|what| format!("{name}: {what}"))?;
+            out.push_str(&format!("  on the simulator: {report}\n"));
+        }
     }
     if out.is_empty() { Err("no fault is planted".into()) } else { Ok(out) }
 }

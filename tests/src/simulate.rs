@@ -3,7 +3,8 @@
 use crate::setup::Setup;
 use crate::tensor_maps;
 use triton_core::ir::Function;
-use triton_core::metadata::Image;
+use triton_core::metadata::{Image, Target};
+use triton_core::passes::{Env, allocate};
 use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
 
 /// Bytes of the slot that code with assertions takes: [`Image::has_assert_buffer`].
@@ -37,6 +38,24 @@ pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<usize, St
             Err(fails(format!("expected\n{expected}found\n{text}")))
         }
     })
+}
+
+/// The first line of the first report on the code of a function at stage 2.
+///
+/// # Errors
+/// There is no code, or nothing is reported.
+pub fn report(func: &Function, setup: &Setup) -> Result<String, String> {
+    let (mut func, env) = (func.clone(), Env::new(Target::Sm90a, setup.strongest(func)?));
+    allocate::allocate(&mut func, &env)?;
+    let image = triton_core::image_of(&func, env.target, env.specialization).map_err(|e| e.message)?;
+    match run(&image, &image.text(), &func, setup, &Options::default())? {
+        Found::NotTaken => Err("the simulator runs another image".into()),
+        Found::Buffers(_) => Err("the simulator reports nothing".into()),
+        Found::Reports(reports) => {
+            let text = reports.first().map(ToString::to_string).unwrap_or_default();
+            Ok(text.lines().next().unwrap_or_default().to_string())
+        }
+    }
 }
 
 /// The outcome of a launch.

@@ -338,14 +338,26 @@ fn lowered(
     let Env { target, specialization, .. } = *env;
     passes::run_lists(&passes::PER_IMAGE, &mut func, env, observer).map_err(mistake)?;
     observer("lower");
-    let kernel = ptx::lower::lower(&func, target, specialization).map_err(|error| match error {
+    let kernel = generated(&func, target, specialization)?;
+    Ok((func, kernel))
+}
+
+fn generated(func: &Function, target: Target, specialization: Specialization) -> Result<ptx::Kernel, Diagnostic> {
+    ptx::lower::lower(func, target, specialization).map_err(|error| match error {
         LowerError::Large(span, instructions) => large(span, instructions),
         LowerError::SharedMemory { needed, largest, span } => {
             shared_memory(target, !func.rings.is_empty(), span, needed, largest)
         }
         LowerError::Mistake(message) => mistake(message),
-    })?;
-    Ok((func, kernel))
+    })
+}
+
+/// The image of a function at stage 2 as it is, be it with mistakes: for tests of what finds them.
+///
+/// # Errors
+/// There is no code for it.
+pub fn image_of(func: &Function, target: Target, specialization: Specialization) -> Result<Image, Diagnostic> {
+    printed(func, generated(func, target, specialization)?, &Env::new(target, specialization))
 }
 
 /// The image of a specialised function, and the function at stage 2 that it is made of. What was known of layouts is known of its, too.
@@ -355,9 +367,8 @@ fn image(
     env: &Env,
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Image, Function), Diagnostic> {
-    let Env { target, specialization, .. } = *env;
     let (mut func, mut kernel) = lowered(stage_0, layouts, env, observer)?;
-    let limit = spills::limit(target, func.threads()).min(func.max_registers.unwrap_or(u32::MAX));
+    let limit = spills::limit(env.target, func.threads()).min(func.max_registers.unwrap_or(u32::MAX));
     // Layouts of fewer registers are looked for only where those of the least cost do not fit.
     let mut places = None;
     for register_price in DEARER {
@@ -382,15 +393,20 @@ fn image(
         }
     }
     observer("print");
+    Ok((printed(&func, kernel, env)?, func))
+}
+
+/// The image of a kernel that is made of a function at stage 2.
+fn printed(func: &Function, kernel: ptx::Kernel, env: &Env) -> Result<Image, Diagnostic> {
     let mut text = ptx::print::print(&kernel);
     if text.len() > ptx::MAX_TEXT {
         let (instructions, span) = kernel.largest;
         return Err(large(span, instructions));
     }
     text.push('\0');
-    let image = Image {
-        target,
-        specialization,
+    Ok(Image {
+        target: env.target,
+        specialization: env.specialization,
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         ptx_version: kernel.version,
@@ -399,9 +415,8 @@ fn image(
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,
         programs: kernel.programs,
-        wanted_blocks: pressure::wanted_blocks(&func, target),
+        wanted_blocks: pressure::wanted_blocks(func, env.target),
         max_registers: func.max_registers,
         tensor_maps: kernel.maps.into(),
-    };
-    Ok((image, func))
+    })
 }

@@ -33,7 +33,14 @@ pub struct Liveness {
 pub fn analyse(func: &Function, alias: &SideTable<Value, Option<Value>>) -> Liveness {
     let interval = LiveInterval { start: 0, last: 0 };
     let liveness = Liveness { intervals: SideTable::new(interval), numbers: SideTable::new((0, 0)), last: 0 };
-    let mut walk = Walk { func, alias, liveness, depth: SideTable::new(0), carried_in: Vec::new() };
+    let mut walk = Walk {
+        func,
+        alias,
+        liveness,
+        operands: SideTable::new([None; 2]),
+        depth: SideTable::new(0),
+        carried_in: Vec::new(),
+    };
     walk.block(func.body);
     walk.liveness
 }
@@ -42,6 +49,8 @@ struct Walk<'a> {
     func: &'a Function,
     alias: &'a SideTable<Value, Option<Value>>,
     liveness: Liveness,
+    /// Of sums, what the product multiplies.
+    operands: SideTable<Value, [Option<Value>; 2]>,
     /// How many blocks are around a value's definition.
     depth: SideTable<Value, usize>,
     /// For each block around the walk, what its current instruction uses of the values defined there.
@@ -59,7 +68,15 @@ impl Walk<'_> {
             let is_alias = data.results.first().is_some_and(|&v| self.alias[v].is_some());
             if !is_alias {
                 data.for_each_operand(|v| self.used(self.alias[v].unwrap_or(v), number));
-                // Products in flight read a ring's buffers until then.
+                // A product in flight reads its operands until it is waited for, those in a ring until they are released.
+                if let Op::Dot { a, b, .. } = data.op {
+                    data.results.iter().for_each(|&sum| self.operands[sum] = [Some(a), Some(b)]);
+                }
+                if let Op::DotWait { sum } = data.op {
+                    let operands = self.operands[sum].into_iter().flatten();
+                    let in_memory = operands.filter(|&v| func.mem(v).is_some());
+                    in_memory.for_each(|v| self.used(self.alias[v].unwrap_or(v), number));
+                }
                 if let Op::RingRelease { ring, .. } = data.op {
                     func.rings[ring].buffers.iter().for_each(|of| self.used(of.buffer, number));
                 }

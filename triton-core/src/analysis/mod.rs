@@ -4,6 +4,7 @@ pub mod advice;
 pub mod axis;
 pub mod defs;
 pub mod forward;
+pub mod in_flight;
 pub mod interval;
 pub mod liveness;
 pub mod pressure;

@@ -218,13 +218,17 @@ fn folded(func: &Function) -> SideTable<Value, bool> {
     folded
 }
 
-/// Of a tile whose registers are those of another one, that one: changes of shape move nothing.
+/// Of a tile whose registers are those of another one, that one: changes of shape move nothing, and neither do waits for sums.
 pub(super) fn reshaped(func: &Function) -> SideTable<Value, Option<Value>> {
     let mut reshaped = SideTable::new(None);
     for inst in func.walk() {
         let data = &func.insts[inst];
         if let (
-            Op::Broadcast { x, .. } | Op::Reshape { x, .. } | Op::Permute { x, .. } | Op::Splat { x, .. },
+            Op::Broadcast { x, .. }
+            | Op::Reshape { x, .. }
+            | Op::Permute { x, .. }
+            | Op::Splat { x, .. }
+            | Op::DotWait { sum: x },
             &[result],
         ) = (data.op, &data.results[..])
         {

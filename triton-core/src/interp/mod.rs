@@ -350,16 +350,19 @@ impl Machine<'_> {
             return Err(self.error(inst, &format!("a loop with a step of {step}: it must be positive")));
         }
         let mut carried = self.take(&inst.args);
-        let region = inst.regions[0];
+        let (func, region) = (self.func, inst.regions[0]);
+        let mut from = &inst.args[..];
         while counter < end {
             let mut params = vec![vec![Constant::int(dtype, counter).bits]];
             params.append(&mut carried);
-            let func = self.func;
             self.bind(&func.blocks[region].params, params);
+            self.threads.carry_sums(from, &func.blocks[region].params[1..]);
             carried = self.block(region)?;
+            from = func.yielded(region);
             counter += step;
         }
         self.bind(&inst.results, carried);
+        self.threads.carry_sums(from, &inst.results);
         Ok(())
     }
 
@@ -367,15 +370,20 @@ impl Machine<'_> {
         let func = self.func;
         let [condition, body] = inst.regions[..] else { return Err(self.error(inst, "a loop without a body")) };
         let mut carried = self.take(&inst.args);
+        let mut from = &inst.args[..];
         loop {
             self.bind(&func.blocks[condition].params, carried.clone());
+            self.threads.carry_sums(from, &func.blocks[condition].params);
             if self.block(condition)?.first().is_none_or(|c| c[0] == 0) {
                 break;
             }
             self.bind(&func.blocks[body].params, carried);
+            self.threads.carry_sums(from, &func.blocks[body].params);
             carried = self.block(body)?;
+            from = func.yielded(body);
         }
         self.bind(&inst.results, carried);
+        self.threads.carry_sums(from, &inst.results);
         Ok(())
     }
 

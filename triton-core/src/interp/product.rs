@@ -12,7 +12,7 @@ impl Machine<'_> {
         let in_flight =
             self.func.stage == Stage::Synchronized && matches!(inst.op, Op::Dot { kind: DotKind::Wgmma, .. });
         if in_flight {
-            self.threads.products.push_back(Vec::new());
+            self.threads.begin_product(inst.results.first());
         }
         let mut loaded = [None, None];
         for (operand, layout) in self.func.shared_operands(&inst.op) {

@@ -46,6 +46,10 @@ pub(super) struct Threads {
     pub(super) slots: HashMap<Value, Source>,
     /// Products in flight, the oldest first: what each of them reads.
     pub(super) products: VecDeque<Vec<OperandRead>>,
+    /// How many products are done.
+    done: u64,
+    /// Which product a sum is of, by how many began before it.
+    sums: HashMap<Value, u64>,
     /// What shared memory holds.
     bytes: Pages<Byte>,
 }
@@ -72,6 +76,8 @@ impl Threads {
             mailbox: Mailbox::default(),
             slots: HashMap::new(),
             products: VecDeque::new(),
+            done: 0,
+            sums: HashMap::new(),
             bytes: Pages::default(),
         }
     }
@@ -170,10 +176,12 @@ impl Machine<'_> {
                 self.threads.order = Order::default();
             }
         }
-        if let Op::DotWait { pending } = inst.op {
-            while self.threads.products.len() > pending as usize {
+        if let Op::DotWait { sum } = inst.op {
+            // Products are done in the order in which they began.
+            while self.threads.sums.get(&sum).is_some_and(|&number| number >= self.threads.done) {
                 self.threads.retire()?;
             }
+            return Ok(self.value(sum).to_vec());
         }
         if let Op::SharedStore { buffer, part, value } = inst.op {
             let accesses = self.accesses(buffer, part, func.layout_id(value), By::One)?;
@@ -286,8 +294,29 @@ impl Threads {
         Ok(())
     }
 
+    /// A product begins, whose sum this is.
+    pub(super) fn begin_product(&mut self, sum: Option<&Value>) {
+        sum.map(|&sum| self.sums.insert(sum, self.done + self.products.len() as u64));
+        self.products.push_back(Vec::new());
+    }
+
+    /// Sums go by other names in a turn of a loop, or after it.
+    pub(super) fn carry_sums(&mut self, from: &[Value], to: &[Value]) {
+        if self.sums.is_empty() {
+            return;
+        }
+        let numbers: Vec<Option<u64>> = from.iter().map(|sum| self.sums.get(sum).copied()).collect();
+        for (&to, number) in to.iter().zip(numbers) {
+            match number {
+                Some(number) => self.sums.insert(to, number),
+                None => self.sums.remove(&to),
+            };
+        }
+    }
+
     /// The oldest product in flight is done: what it reads is still what it was, and nothing has written it meanwhile.
     fn retire(&mut self) -> Result<(), String> {
+        self.done += 1;
         for OperandRead { source, accesses, values } in self.products.pop_front().unwrap_or_default() {
             let mut now = values.clone();
             self.load(source, accesses.into_iter(), &mut now)?;

@@ -362,6 +362,15 @@ impl Function {
         copy
     }
 
+    /// Gives values other names, in all instructions but those that yield these.
+    pub fn replace_uses(&mut self, renamed: &HashMap<Value, Value>) {
+        for inst in self.walk() {
+            let data = &mut self.insts[inst];
+            let yields = data.results.clone();
+            data.map_operands(|v| renamed.get(&v).copied().filter(|to| !yields.contains(to)).unwrap_or(v));
+        }
+    }
+
     /// An instruction without regions once more, with results of its own, in no block yet.
     pub fn copy_inst(&mut self, inst: Inst) -> Inst {
         let mut data = self.insts[inst].clone();

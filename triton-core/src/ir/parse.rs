@@ -37,6 +37,24 @@ impl std::fmt::Display for ParseError {
 /// # Errors
 /// The first thing that is not IR, or that the verifier refuses.
 pub fn parse(text: &str) -> Result<Function, ParseError> {
+    let Parser { func, lines, last, .. } = read(text)?;
+    verify::verify(&func).map_err(|errors| {
+        let first = errors.into_iter().next().unwrap_or_default();
+        let line = first.inst.and_then(|inst| lines.get(&inst).copied()).unwrap_or(last);
+        ParseError { line, message: first.message }
+    })?;
+    Ok(func)
+}
+
+/// Reads one function that the verifier may refuse: to see what else finds its mistake.
+///
+/// # Errors
+/// The first thing that is not IR.
+pub fn parse_unverified(text: &str) -> Result<Function, ParseError> {
+    read(text).map(|parser| parser.func)
+}
+
+fn read(text: &str) -> Result<Parser, ParseError> {
     let func = Function::new("", 4);
     let mut parser = Parser {
         func,
@@ -45,25 +63,20 @@ pub fn parse(text: &str) -> Result<Function, ParseError> {
         mems: HashMap::new(),
         open: Vec::new(),
         lines: HashMap::new(),
+        last: 0,
     };
-    let mut last = 0;
     for (i, line) in text.lines().enumerate() {
         let number = i as u32 + 1;
         let code = without_comment(line).trim();
         if !code.is_empty() {
-            last = number;
+            parser.last = number;
             parser.line(code, number).map_err(|message| ParseError { line: number, message })?;
         }
     }
     if !parser.open.is_empty() || parser.func.name.is_empty() {
-        return Err(ParseError { line: last, message: "the kernel has no end".into() });
+        return Err(ParseError { line: parser.last, message: "the kernel has no end".into() });
     }
-    verify::verify(&parser.func).map_err(|errors| {
-        let first = errors.into_iter().next().unwrap_or_default();
-        let line = first.inst.and_then(|inst| parser.lines.get(&inst).copied()).unwrap_or(last);
-        ParseError { line, message: first.message }
-    })?;
-    Ok(parser.func)
+    Ok(parser)
 }
 
 /// The line up to a `;` outside strings.
@@ -99,6 +112,8 @@ struct Parser {
     /// The blocks that are open, outermost first, each with the instruction that owns it.
     open: Vec<(Option<Inst>, Block)>,
     lines: HashMap<Inst, u32>,
+    /// The last line with code.
+    last: u32,
 }
 
 impl Parser {

@@ -269,7 +269,8 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             same(Type::scalar(DType::I32), ty(item))?;
             return Ok(Signature::Plain(None));
         }
-        Op::Fence {} | Op::Sync { .. } | Op::DotWait { .. } => return Ok(Signature::Plain(None)),
+        Op::DotWait { sum } => ty(sum),
+        Op::Fence {} | Op::Sync { .. } => return Ok(Signature::Plain(None)),
         Op::Unary { kind, x } => {
             let x = ty(x);
             accepts(kind.name(), kind.defined_on(num(x)?), x)?;

@@ -278,9 +278,10 @@ ops! {
         BlockId = "block_id" { } Pure Unconstrained Synchronized 0;
         /// The number of blocks, `i32`, likewise.
         NumBlocks = "num_blocks" { } Pure Unconstrained Synchronized 0;
-        /// Waits for products by `wgmma`, until at most this many of them, the newest, are in flight: until then they read their operands in
-        /// shared memory, and nothing but another product takes their sums.
-        DotWait = "dot.wait" { pending: u32 } Write Unconstrained Synchronized 0;
+        /// Waits for the product by `wgmma` that a sum is of, and yields the sum. Until then the product reads its operands in shared memory,
+        /// and the sum is in flight: nothing takes it but another product, which adds to the same registers, and the loop that carries it. Where
+        /// such a product has begun, the wait is for the operands alone, and nothing takes what it yields.
+        DotWait = "dot.wait" { sum: Value } Write Elementwise Synchronized 0;
         /// Tells the other blocks of the cluster that this one runs, and that messages may be sent to it.
         ClusterArrive = "cluster.arrive" { } Write Unconstrained Synchronized 0;
         /// Waits until all blocks of the cluster have arrived.

@@ -27,6 +27,7 @@ pub mod sink;
 pub mod specialise;
 pub mod split;
 pub mod sync;
+pub mod wait;
 mod warpgroup;
 
 use crate::ir::{Function, verify};
@@ -115,6 +116,7 @@ pub const SYNCHRONIZE: &[Pass] = passes! {
     prefetch: "copies rows ahead of reductions", prefetch::prefetch;
     persist: "runs several programs a block", persist::persist;
     multicast: "shares tiles between neighbouring programs", |func, _| multicast::multicast(func);
+    wait: "waits for products when their sums are taken", |func, _| { wait::wait(func); Ok(()) };
     sync: "writes barriers", sync::sync;
     allocate: "allocates shared memory", |func, env| allocate::allocate(func, env).map(drop);
 };

@@ -17,6 +17,7 @@
 
 use super::{Env, map_programs};
 use crate::analysis::defs::Defs;
+use crate::analysis::in_flight;
 use crate::analysis::remat::{self, Divisions, Remat, Supply};
 use crate::entity::SideTable;
 use crate::ir::{Block, BlockData, Function, Inst, InstData, Value};
@@ -78,7 +79,9 @@ impl Main {
         };
         let inst = *insts.iter().find(has_ring)?;
         let body = func.insts[inst].regions[0];
-        let in_flight = |op: &Op| matches!(op, Op::DotWait { pending: 1.. });
+        let goes_on = |(_, data): (Inst, &InstData)| {
+            in_flight::is_product(&data.op) && data.results.iter().any(|sum| func.yielded(body).contains(sum))
+        };
         let bytes = |&(_, buffer): &(Inst, Value)| func.buffer_bytes(buffer);
         let buffers = func.buffers();
         let of_ring = buffers.iter().filter(|&&(_, buffer)| func.ring_of(buffer).is_some()).map(bytes).sum();
@@ -88,7 +91,7 @@ impl Main {
         let asserts = walk.iter().any(|&inst| matches!(func.insts[inst].op, Op::Assert { .. }));
         if !func.rings[ring].bulk
             || func.rings[ring].slots < FEWEST_SLOTS
-            || !func.contains(body, in_flight)
+            || !func.block(body).any(goes_on)
             || !fits
             || asserts
             || walk.iter().any(|&inst| map_programs::waits(func, inst))

@@ -50,7 +50,7 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         .map(|(block, inst)| {
             let region = func.insts[inst].regions[0];
             let copies = copies(func, &defs, &facts, &read_only, env, region);
-            let in_flight = product_in_flight(func, &defs, region, &copies);
+            let in_flight = product_in_flight(func, &defs, inst, &copies);
             Loop { block, inst, copies, in_flight }
         })
         .collect();
@@ -148,7 +148,7 @@ struct Loop {
     inst: Inst,
     copies: Vec<Copy>,
     /// See [`product_in_flight`].
-    in_flight: Option<Inst>,
+    in_flight: Option<Flight>,
 }
 
 /// A load whose tile goes to a buffer that products read.
@@ -267,9 +267,23 @@ fn share(func: &mut Function, defs: &Defs, env: &Env, of: &mut Loop) {
     }
 }
 
-/// The wait for the one product of a loop's body, if that may go on over the back edge: its operands are in the ring, and its sum is what
-/// the loop carries, which nothing else in the loop takes.
-fn product_in_flight(func: &Function, defs: &Defs, region: Block, copies: &[Copy]) -> Option<Inst> {
+/// A product that goes on over the back edge of its loop.
+#[derive(Clone, Copy)]
+struct Flight {
+    /// The wait for it, and what that yields.
+    wait: Inst,
+    done: Value,
+    /// What it adds to, a parameter of the loop.
+    acc: Value,
+    sum: Value,
+    /// The sum after the loop.
+    last: Value,
+}
+
+/// The one product of a loop, if it may go on over the back edge: its operands are in the ring, and its sum is what the loop carries,
+/// which nothing else in the loop takes.
+fn product_in_flight(func: &Function, defs: &Defs, around: Inst, copies: &[Copy]) -> Option<Flight> {
+    let region = func.insts[around].regions[0];
     let insts = &func.blocks[region].insts;
     let is_product = |inst: &&Inst| matches!(func.insts[**inst].op, Op::Dot { kind: DotKind::Wgmma, .. });
     let inside: Vec<Inst> = insts
@@ -283,14 +297,16 @@ fn product_in_flight(func: &Function, defs: &Defs, region: Block, copies: &[Copy
     let mut products = inside.iter().filter(is_product);
     let product = *products.next().filter(|_| products.next().is_none())?;
     let Op::Dot { a, b, acc, .. } = func.insts[product].op else { return None };
-    let at = insts.iter().position(|&inst| inst == product)?;
-    let wait = *insts.get(at + 1).filter(|&&inst| matches!(func.insts[inst].op, Op::DotWait { .. }))?;
+    let &[sum] = &func.insts[product].results[..] else { return None };
+    let wait = defs.only_user(sum).filter(|&user| matches!(func.insts[user].op, Op::DotWait { .. }))?;
+    let &[done] = &func.insts[wait].results[..] else { return None };
     let buffers = func.buffer_of();
     let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == buffers[v].unwrap_or(v));
-    let (sum, end) = (*func.insts[product].results.first()?, *insts.last()?);
     let carried = func.blocks[region].params[1..].iter().position(|&param| param == acc)?;
-    let yielded = func.insts[end].args.get(carried) == Some(&sum);
-    (in_ring(a) && in_ring(b) && yielded && defs.is_used_once(sum) && defs.is_used_once(acc)).then_some(wait)
+    let yielded = func.yielded(region).get(carried) == Some(&done);
+    let alone = defs.block_of(wait) == Some(region) && defs.is_used_once(done) && defs.is_used_once(acc);
+    let last = *func.insts[around].results.get(carried)?;
+    (in_ring(a) && in_ring(b) && yielded && alone).then_some(Flight { wait, done, acc, sum, last })
 }
 
 struct Scheduler<'a> {
@@ -388,9 +404,9 @@ impl Scheduler<'_> {
         for &inst in rest.iter().filter(|inst| !taken(inst)) {
             self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
             self.insts.push(inst);
-            if in_flight == Some(inst) {
+            if let Some(flight) = in_flight.filter(|flight| flight.wait == inst) {
                 // The product of the item before is done, that of this one goes on: beside it, threads meet and one of them fills.
-                self.func.insts[inst].op = Op::DotWait { pending: 1 };
+                self.func.insts[inst].op = Op::DotWait { sum: flight.acc };
                 let before = self.before(item)?;
                 self.insert(Op::RingRelease { ring, item: before })?;
                 sync = Some(next_fill(&mut self)?);
@@ -398,7 +414,7 @@ impl Scheduler<'_> {
         }
         let release = match in_flight {
             None => self.insert(Op::RingRelease { ring, item })?,
-            Some(inst) => inst,
+            Some(flight) => flight.wait,
         };
         let one = self.op(Op::Const { value: Constant::int(DType::I32, 1) })?;
         let next = self.binary(BinaryKind::Add, item, one)?;
@@ -406,8 +422,11 @@ impl Scheduler<'_> {
         self.func.insts[*end].args.push(next);
         self.insts.push(*end);
         self.func.blocks[region].insts = std::mem::take(&mut self.insts);
-        if in_flight.is_some() {
-            self.insert(Op::DotWait { pending: 0 })?;
+        if let Some(flight) = in_flight {
+            self.func.insts[*end].map_operands(|v| if v == flight.done { flight.sum } else { v });
+            let done = self.op(Op::DotWait { sum: flight.last })?;
+            self.func.place_of[done] = self.func.place_of[flight.last];
+            self.func.replace_uses(&HashMap::from([(flight.last, done)]));
             let before = self.before(last)?;
             self.insert(Op::RingRelease { ring, item: before })?;
             let after =

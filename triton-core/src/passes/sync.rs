@@ -28,6 +28,7 @@
 //! meet at a barrier in a branch.
 
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::defs::Defs;
 use crate::analysis::interval::{self, Interval};
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, RingId, Value};
@@ -103,19 +104,20 @@ impl Region {
 /// # Errors
 /// None for a function that the verifier accepts.
 pub fn sync(func: &mut Function, env: &Env) -> Result<(), String> {
-    let (body, used) = (func.body, func.used());
+    let (body, defs) = (func.body, Defs::of(func));
     let facts = axis::analyse(func, env.specialization);
     let intervals = interval::analyse(func);
     let items = Items::of(func);
     let stmatrix = env.target.info().stmatrix;
-    Sync { func, facts, intervals, used, items, stmatrix, repeated: false }.block(body, Vec::new()).map(|_| ())
+    Sync { func, facts, intervals, defs, items, stmatrix, repeated: false }.block(body, Vec::new()).map(|_| ())
 }
 
 struct Sync<'a> {
     func: &'a mut Function,
     facts: SideTable<Value, AxisInfo>,
     intervals: SideTable<Value, Interval>,
-    used: SideTable<Value, bool>,
+    /// Definitions and uses as they were at first.
+    defs: Defs,
     items: Items,
     stmatrix: bool,
     /// Whether this is the second walk of an enclosing loop.
@@ -189,7 +191,9 @@ impl Sync<'_> {
     /// What an instruction accesses: what its operation does, and operands that it reads from where they are.
     fn accesses(&mut self, inst: Inst) -> Vec<Pending> {
         let mut all: Vec<Pending> = self.access(inst).into_iter().collect();
-        for (operand, layout) in self.func.shared_operands(&self.func.insts[inst].op) {
+        // A product goes on reading until it is waited for.
+        let product = if let Op::DotWait { sum } = self.func.insts[inst].op { self.defs.definition(sum) } else { None };
+        for (operand, layout) in self.func.shared_operands(&self.func.insts[product.unwrap_or(inst)].op) {
             let (operand, layout) = self.items.origin(self.func, operand, layout);
             let (buffer, item) = self.items.buffer(operand);
             let memory = Memory::Shared { buffer, layout: layout.map(|layout| self.func.layouts.intern(layout)), item };
@@ -259,7 +263,9 @@ impl Sync<'_> {
         let kind = match access.effect {
             AccessEffect::Read => AccessKind::Read,
             AccessEffect::Write => AccessKind::Write,
-            AccessEffect::Update => AccessKind::Update(data.op.commutes(data.results.iter().any(|&v| self.used[v]))),
+            AccessEffect::Update => {
+                AccessKind::Update(data.op.commutes(data.results.iter().any(|&v| self.defs.uses(v) > 0)))
+            }
         };
         Some(Pending { memory, kind, warp_waited: false })
     }

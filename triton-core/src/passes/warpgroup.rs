@@ -2,7 +2,8 @@
 //!
 //! *Before:* the operands of a product are in registers, converted from the layout they were made in. *After:* what was converted is stored
 //! as it was made, and the product reads the buffer, or an alias of it with its axes in the other order. A left operand whose conversion
-//! moves nothing between threads stays in registers. Each product is waited for at once ([`Op::DotWait`]).
+//! moves nothing between threads stays in registers. Each product is waited for at once
+//! ([`Op::DotWait`]), and what took its sum takes what the wait yields.
 //!
 //! The pattern runs along the dimension in which the threads that store have neighbours, so that they store 16 bytes at once, and copies
 //! can replace them. Operands of 16 bits are read along either dimension; of others, along K alone. (PTX ISA, "Shared memory matrix layout".)
@@ -16,6 +17,7 @@ use crate::ops::kinds::UnaryKind;
 use crate::ops::{DotKind, Op};
 use crate::span::Span;
 use crate::types::Shape;
+use std::collections::HashMap;
 
 /// Rows of one instruction.
 const ROWS: u32 = 64;
@@ -31,7 +33,7 @@ pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
     }
     // The table of the start stays true: what is added stores operands and waits, and only products use it.
     let defs = Defs::of(func);
-    let mut staged: Vec<(Origin, Mem, Value)> = Vec::new();
+    let (mut staged, mut waited): (Vec<(Origin, Mem, Value)>, _) = (Vec::new(), HashMap::new());
     for inst in products {
         let Op::Dot { kind, a, b, acc } = func.insts[inst].op else { continue };
         let tiling = func.layout(acc).and_then(|sum| products::wgmma_tiling_of(sum, func.ty(acc).shape));
@@ -57,11 +59,16 @@ pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
         let [a, b] = operands;
         func.insts[inst].op = Op::Dot { kind, a, b, acc };
         // Until a schedule says otherwise, nothing goes on before the product is done.
-        let wait = func.make(Op::DotWait { pending: 0 }, func.insts[inst].span)?;
+        let &[sum] = &func.insts[inst].results[..] else { return Err("a product without a sum".into()) };
+        let mut wait = Vec::new();
+        let done = func.compute(Op::DotWait { sum }, func.insts[inst].span, &mut wait)?;
+        func.place_of[done] = func.place_of[sum];
         let block = defs.block_of(inst).ok_or("a product in no block")?;
         let position = func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a product in no block")?;
-        func.blocks[block].insts.insert(position + 1, wait);
+        func.blocks[block].insts.splice(position + 1..position + 1, wait);
+        waited.insert(sum, done);
     }
+    func.replace_uses(&waited);
     dce::dce(func);
     Ok(())
 }

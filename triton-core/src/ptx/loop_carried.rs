@@ -1,6 +1,7 @@
 //! What loops carry for products: sums that they add to in place, and operands as words.
 
 use crate::analysis::defs::Defs;
+use crate::analysis::in_flight;
 use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::ops::{self, DotKind};
@@ -29,16 +30,12 @@ impl LoopCarried {
     }
 }
 
-/// Sums that a product may add to in their own registers: what a loop carries and nothing else in it reads, and results of
-/// such a product.
+/// Sums whose registers a product adds to.
 fn sums(func: &Function, defs: &Defs) -> SideTable<Value, bool> {
     let mut in_place = SideTable::new(false);
-    for region in func.walk().iter().flat_map(|&inst| func.insts[inst].regions.iter().copied()) {
-        let mut own: Vec<Value> = func.blocks[region].params.clone();
-        for (_, data) in func.block(region) {
-            let ops::Op::Dot { a, b, acc, .. } = data.op else { continue };
-            in_place[acc] = own.contains(&acc) && defs.is_used_once(acc) && a != acc && b != acc;
-            own.extend(&data.results);
+    for inst in func.walk() {
+        if let ops::Op::Dot { acc, .. } = func.insts[inst].op {
+            in_place[acc] = in_flight::lends(func, defs, inst, acc);
         }
     }
     in_place
@@ -50,7 +47,7 @@ fn words(func: &Function, defs: &Defs) -> SideTable<Value, bool> {
     let (mut multiplied, mut in_words) = (SideTable::new(0), SideTable::new(false));
     let order = func.walk();
     for &inst in &order {
-        if let ops::Op::Dot { kind: DotKind::Mma, a, b, .. } = func.insts[inst].op {
+        if let ops::Op::Dot { kind: DotKind::Mma | DotKind::Wgmma, a, b, .. } = func.insts[inst].op {
             [a, b].into_iter().for_each(|v| multiplied[v] += 1);
         } else if let ops::Op::SharedSlice { rest: Some(rest), .. } = func.insts[inst].op {
             // A slice that is loaded under a condition holds what is carried where it is not.

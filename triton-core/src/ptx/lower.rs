@@ -11,6 +11,7 @@ use super::proxy::Proxy;
 use super::run::Run;
 use super::{Bounds, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
 use crate::analysis::axis::{self, AxisInfo};
+use crate::analysis::in_flight::InFlight;
 use crate::analysis::pressure;
 use crate::analysis::stepped::Stepped;
 use crate::entity::SideTable;
@@ -78,6 +79,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         facts,
         cold: None,
         loop_carried: LoopCarried::of(func, demand.defs()),
+        newer: InFlight::of(func).newer,
         demand,
         report: None,
         texts: Vec::new(),
@@ -117,6 +119,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     let mut body = cx.entry;
     body.append(&mut cx.body);
     super::dce::remove_dead(&mut body, cx.count);
+    super::coalesce::coalesce(&mut body);
     let threads = func.threads();
     let pressure = pressure::registers(func, &cx.facts);
     let bounds = match func.max_registers {
@@ -170,6 +173,8 @@ pub(super) struct Lower<'a> {
     pub facts: SideTable<Value, AxisInfo>,
     /// What loops carry for products.
     pub loop_carried: LoopCarried,
+    /// Of what a wait for a product yields, how many began after that.
+    newer: SideTable<Value, Option<u32>>,
     /// The parameter of a kernel with assertions: see `report`.
     pub report: Option<(Reg, Reg)>,
     /// Texts of the module.
@@ -374,9 +379,11 @@ impl Lower<'_> {
             }
             ops::Op::RingSlot { buffer, item } => return self.ring_slot(buffer, item, yields()?).map(|()| Vec::new()),
             ops::Op::RingRelease { .. } => return Ok(Vec::new()),
-            ops::Op::DotWait { pending } => {
-                self.emit(Op::WgmmaWait { groups: pending });
-                return Ok(Vec::new());
+            ops::Op::DotWait { sum } => {
+                if let Some(groups) = self.newer[yields()?] {
+                    self.emit(Op::WgmmaWait { groups });
+                }
+                self.regs(sum).to_vec()
             }
             ops::Op::ClusterArrive {} => return self.cluster_arrive().map(|()| Vec::new()),
             ops::Op::ClusterWait {} => {

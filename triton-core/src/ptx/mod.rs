@@ -10,6 +10,7 @@ mod atomic;
 mod bulk;
 mod cast;
 mod cluster;
+mod coalesce;
 mod control;
 mod convert;
 mod cut;
@@ -135,6 +136,10 @@ impl Operands {
     /// In order.
     pub fn as_slice(&self) -> &[Operand] {
         &self.all[..self.count]
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [Operand] {
+        &mut self.all[..self.count]
     }
 }
 

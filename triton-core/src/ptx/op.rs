@@ -19,11 +19,17 @@ enum Purity {
 trait Registers {
     /// Calls `f` with each of them.
     fn each(&self, f: &mut impl FnMut(Reg));
+    /// Replaces each of them.
+    fn map(&mut self, f: &mut impl FnMut(Reg) -> Reg);
 }
 
 impl Registers for Reg {
     fn each(&self, f: &mut impl FnMut(Reg)) {
         f(*self);
+    }
+
+    fn map(&mut self, f: &mut impl FnMut(Reg) -> Reg) {
+        *self = f(*self);
     }
 }
 
@@ -34,11 +40,22 @@ impl Registers for Operand {
             Operand::Int(_) | Operand::Special(_) | Operand::Outer(..) => {}
         }
     }
+
+    fn map(&mut self, f: &mut impl FnMut(Reg) -> Reg) {
+        match self {
+            Operand::Reg(reg) => reg.map(f),
+            Operand::Int(_) | Operand::Special(_) | Operand::Outer(..) => {}
+        }
+    }
 }
 
 impl Registers for Operands {
     fn each(&self, f: &mut impl FnMut(Reg)) {
         self.as_slice().iter().for_each(|operand| operand.each(f));
+    }
+
+    fn map(&mut self, f: &mut impl FnMut(Reg) -> Reg) {
+        self.as_mut_slice().iter_mut().for_each(|operand| operand.map(f));
     }
 }
 
@@ -47,17 +64,29 @@ impl Registers for Address {
     fn each(&self, f: &mut impl FnMut(Reg)) {
         f(self.base);
     }
+
+    fn map(&mut self, f: &mut impl FnMut(Reg) -> Reg) {
+        self.base.map(f);
+    }
 }
 
 impl Registers for Option<Reg> {
     fn each(&self, f: &mut impl FnMut(Reg)) {
         self.iter().copied().for_each(f);
     }
+
+    fn map(&mut self, f: &mut impl FnMut(Reg) -> Reg) {
+        self.iter_mut().for_each(|reg| reg.map(f));
+    }
 }
 
 impl Registers for Vec<Reg> {
     fn each(&self, f: &mut impl FnMut(Reg)) {
         self.iter().copied().for_each(f);
+    }
+
+    fn map(&mut self, f: &mut impl FnMut(Reg) -> Reg) {
+        self.iter_mut().for_each(|reg| reg.map(f));
     }
 }
 
@@ -91,6 +120,13 @@ macro_rules! instructions {
             pub fn for_each_write(&self, mut f: impl FnMut(Reg)) {
                 match self { $( Op::$name $({ $($($write,)*)? $($($update,)*)? .. })? => {
                     $( $($($write.each(&mut f);)*)? $($($update.each(&mut f);)*)? )?
+                } )* }
+            }
+
+            /// Replaces each register, without the guard.
+            pub(super) fn map_registers(&mut self, mut f: impl FnMut(Reg) -> Reg) {
+                match self { $( Op::$name $({ $($($write,)*)? $($($update,)*)? $($($read,)*)? .. })? => {
+                    $( $($($write.map(&mut f);)*)? $($($update.map(&mut f);)*)? $($($read.map(&mut f);)*)? )?
                 } )* }
             }
 
@@ -152,6 +188,8 @@ instructions! {
     /// `wgmma.mma_async` of a warpgroup: `d` is added to. `a` is four registers, or a descriptor as `b` is; `transposed`: the operand is
     /// not contiguous along K.
     Wgmma = Impure { kind: Mma, transposed: [bool; 2] } updates { d: Vec<Reg> } reads { a: Vec<Reg>, b: Reg };
+    /// The same where the sums are 0 before: `d` is written.
+    WgmmaFirst = Impure { kind: Mma, transposed: [bool; 2] } writes { d: Vec<Reg> } reads { a: Vec<Reg>, b: Reg };
     /// Registers that were written before may be read by `wgmma`.
     WgmmaFence = Impure;
     /// Ends a group of products.

@@ -408,7 +408,8 @@ impl Print for Inst {
                     "}"
                 )
             }
-            Op::Wgmma { kind, d, a, b, transposed } => wgmma(out, *kind, [d, a], *b, *transposed),
+            Op::Wgmma { kind, d, a, b, transposed } => wgmma(out, *kind, [d, a], *b, 1, *transposed),
+            Op::WgmmaFirst { kind, d, a, b, transposed } => wgmma(out, *kind, [d, a], *b, 0, *transposed),
             Op::WgmmaFence => out.push_str("wgmma.fence.sync.aligned"),
             Op::WgmmaCommit => out.push_str("wgmma.commit_group.sync.aligned"),
             Op::WgmmaWait { groups } => put!(out, "wgmma.wait_group.sync.aligned ", groups),
@@ -489,8 +490,9 @@ impl Print for Inst {
     }
 }
 
-/// `wgmma.mma_async`. Scales of integers are not written; only 16-bit operands in memory may be transposed.
-fn wgmma(out: &mut String, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, transposed: [bool; 2]) {
+/// `wgmma.mma_async`, which multiplies `d` by `scale`, 1 or 0, before it adds. Scales of integer operands are not written; only 16-bit operands
+/// in memory may be transposed.
+fn wgmma(out: &mut String, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, scale: u32, transposed: [bool; 2]) {
     let [_, _, k] = kind.shape();
     let n = 2 * d.len();
     put!(
@@ -511,7 +513,7 @@ fn wgmma(out: &mut String, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, transposed: [
         [descriptor] => descriptor.print(out),
         fragments => put!(out, "{", List(fragments), "}"),
     }
-    put!(out, ", ", b, ", 1");
+    put!(out, ", ", b, ", ", scale);
     if kind != Mma::S8 {
         out.push_str(", 1, 1");
     }

@@ -1,7 +1,7 @@
 //! Lowering of products by `wgmma`: four warps multiply what is in shared memory, from a descriptor of where.
 //!
-//! Sums are in place: an instruction adds to the registers of its operand. All instructions of a product are one group, which `dot.wait`
-//! waits for.
+//! Sums are in place: an instruction adds to the registers of its operand. All instructions of a product are one group: a `dot.wait` is for
+//! all groups but those that began after its own, which [`in_flight`](crate::analysis::in_flight) counts.
 //!
 //! Descriptors differ between warpgroups and slots in the address alone. It is computed once and stepped by constants; the number of the
 //! warpgroup comes from a shuffle, by which assemblers know that it is uniform in a warp. (PTX ISA, "Asynchronous warpgroup-level matrix
@@ -12,6 +12,7 @@ use super::words::Held;
 use super::{Class, Mma, Op, Opcode, Operand, Reg, Special, Ty};
 use crate::ir::Value;
 use crate::layout::{Atom, Tiling, hopper, products};
+use crate::ops;
 
 /// Rows of one instruction.
 const ROWS: u32 = 64;
@@ -40,11 +41,16 @@ impl Lower<'_> {
         };
         let &[rows, columns] = shape.dims() else { return Err("a product of no matrices".into()) };
         let (rows_apart, columns_apart) = (16 * tiling.warps_m, n * tiling.warps_n);
-        // A sum that something else reads, too, stays as it is.
-        let mut sums = self.regs(acc).to_vec();
-        if !self.loop_carried.sums[acc] {
-            sums = sums.into_iter().map(|sum| self.copy(sum)).collect();
-        }
+        // A sum that something else reads, too, stays as it is; zeros are not read at all.
+        let (defs, count) = (self.demand.defs(), self.registers(acc));
+        let is_zero = matches!(defs.op(self.func, acc), Some(ops::Op::Splat { x, .. }) if defs.constant(self.func, x).is_some_and(|x| x.bits == 0));
+        let sums: Vec<Reg> = if is_zero {
+            (0..count).map(|_| self.reg(Class::B32)).collect()
+        } else if self.loop_carried.sums[acc] {
+            self.regs(acc).to_vec()
+        } else {
+            self.regs(acc).to_vec().into_iter().map(|sum| self.copy(sum)).collect()
+        };
         let groups_m = tiling.warps_m / 4;
         let left = match self.func.mem(a) {
             Some(_) => Some(self.wgmma_source(a, 1, ROWS, [1, groups_m])?),
@@ -80,7 +86,11 @@ impl Lower<'_> {
                     let at = registers * (row * repeats + column) as usize;
                     let d = sums.get(at..at + registers).ok_or("a product with too few sums")?.to_vec();
                     let transposed = [a_transposed, !right.operand.k_major];
-                    self.emit(Op::Wgmma { kind, d, a: a.clone(), b, transposed });
+                    let a = a.clone();
+                    self.emit(match is_zero && step == 0 {
+                        true => Op::WgmmaFirst { kind, d, a, b, transposed },
+                        false => Op::Wgmma { kind, d, a, b, transposed },
+                    });
                 }
             }
         }
