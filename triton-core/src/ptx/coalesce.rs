@@ -62,12 +62,8 @@ pub(super) fn coalesce(body: &mut Vec<Inst>) {
 
 /// The registers of a copy that is always made.
 fn copied(inst: &Inst) -> Option<(Reg, Reg)> {
-    match inst.op {
-        Op::Mov { dst, src: Operand::Reg(src), .. } if inst.guard.is_none() && dst.class == Class::B32 => {
-            Some((dst, src))
-        }
-        _ => None,
-    }
+    let Op::Mov { dst, src: Operand::Reg(src), .. } = inst.op else { return None };
+    (inst.guard.is_none() && dst.class == Class::B32).then_some((dst, src))
 }
 
 /// The copies of sums, and of copies of those.
