@@ -18,6 +18,7 @@ pages! {
     shapes
     reductions
     products
+    attention
     functions
     instances
     performance

@@ -1,4 +1,4 @@
-//! Our products with more than a sum in them: a linear layer with its activation, gathered rows, and attention.
+//! Our products with more than a sum in them: a linear layer with its activation, gathered rows, and the library's attention.
 
 use crate::Outcome;
 use crate::case::{Case, Op};
@@ -54,61 +54,28 @@ pub fn gathered_product<const BM: i32, const BN: i32, const BK: i32>(
     out.store([m, n], acc.to::<bf16>());
 }
 
-/// out = softmax(q · kᵀ / √D) · v of each head, in one pass over the keys (Dao, "FlashAttention-2", 2023, algorithm 1). All are
-/// \[H · N, D\], for heads of N tokens, a multiple of BM and BN; `scale` is log₂(e) / √D.
-#[triton::kernel(fast_math = true, configs = [
-    (D = 64, BM = 128, BN = 128, num_warps = 8, num_stages = 2),
-    (D = 128, BM = 128, BN = 64, num_warps = 8, num_stages = 2, targets = ["sm_90a"]),
-    (D = 128, BM = 128, BN = 32, num_warps = 8, num_stages = 4),
-], tune = [D, BM, BN])]
-pub fn attention<const D: i32, const BM: i32, const BN: i32>(
-    q: Tensor<bf16, 2>,
-    k: Tensor<bf16, 2>,
-    v: Tensor<bf16, 2>,
-    out: TensorMut<bf16, 2>,
-    tokens: i32,
-    scale: f32,
-) {
-    let first = program_id(1) * tokens;
-    let row = first + program_id(0) * BM;
-    let queries = q.load([row, 0], [BM, D]);
-    let mut acc = zeros::<f32>([BM, D]);
-    let mut top = full([BM], f32::NEG_INFINITY);
-    let mut total = zeros::<f32>([BM]);
-    for at in (first..first + tokens).step_by(BN) {
-        let scores = dot(queries, k.load([at, 0], [BN, D]).transpose(), zeros::<f32>([BM, BN]));
-        let larger = maximum(top, max_axis(scores, 1) * scale);
-        let rescale = exp2(top - larger);
-        let weights = exp2(scores * scale - larger.expand_dims(1));
-        total = total * rescale + sum_axis(weights, 1);
-        acc = dot(weights.to::<bf16>(), v.load([at, 0], [BN, D]), acc * rescale.expand_dims(1));
-        top = larger;
-    }
-    out.store([row, 0], (acc * (1.0 / total).expand_dims(1)).to::<bf16>());
-}
-
-/// The tiles of the instances for a case. The first computes it, and `tune-products` ranks all. Those of a linear layer are rows, columns and
-/// the K of an iteration, those of attention queries, keys and the columns of a head.
+/// The tiles of the instances for a case. The first computes it, and `tune-products` ranks all: rows, columns and the K of an iteration of a
+/// linear layer.
 pub fn tiles(case: &Case) -> Vec<[usize; 3]> {
-    let tiles = |members: Vec<[i32; 3]>| members.into_iter().map(|tile| tile.map(|side| side as usize)).collect();
     match case.op {
-        Op::Linear => tiles(linear_gelu_pool().members().iter().map(|of| linear_tile(of.choice())).collect()),
-        Op::Attention => {
-            let of_head = |tile: &[i32; 3]| tile[2] as usize == case.shape[1];
-            tiles(attention_pool().members().iter().map(|of| attention_tile(of.choice())).filter(of_head).collect())
+        Op::Linear => {
+            let tiles = linear_gelu_pool().members().iter().map(|of| linear_tile(of.choice()));
+            tiles.map(|tile| tile.map(|side| side as usize)).collect()
         }
-        Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::RmsNorm | Op::Transpose | Op::Matmul => {
-            Vec::new()
-        }
+        Op::Copy
+        | Op::Add
+        | Op::Softmax
+        | Op::Cumsum
+        | Op::LayerNorm
+        | Op::RmsNorm
+        | Op::Transpose
+        | Op::Matmul
+        | Op::Attention => Vec::new(),
     }
 }
 
 fn linear_tile(of: &LinearGeluChoice) -> [i32; 3] {
     [of.BM, of.BN, of.BK]
-}
-
-fn attention_tile(of: &AttentionChoice) -> [i32; 3] {
-    [of.BM, of.BN, of.D]
 }
 
 /// `128x256x64`.
@@ -132,20 +99,15 @@ pub fn linear(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands
     Ok(())
 }
 
-/// Enqueues attention: y is k, then v.
+/// Enqueues the library's attention over heads one behind the other: y is k, then v.
 ///
 /// # Errors
-/// Those of a launch, and a tile that there is no instance for.
-pub fn attend(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
+/// Those of a launch.
+pub fn attend(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
     let Operands { x, y, out, .. } = operands;
     let [rows, columns, tokens] = case.shape;
-    let shape = [rows, columns];
+    let shape = [1, rows / tokens, tokens, columns];
     let (k, v) = (y.view(shape)?, y.slice(case.second()..)?.view(shape)?);
-    let (q, out) = (x.view(shape)?, out.view_mut(shape)?);
-    let scale = std::f32::consts::LOG2_E / (columns as f32).sqrt();
-    let grid = |of: &AttentionChoice| (tokens.div_ceil(of.BM as usize), rows / tokens);
-    attention_tuned(q, k, v, out, i32::try_from(tokens)?, scale)
-        .find(|of| attention_tile(of) == tile.map(|side| side as i32))
-        .launch(stream, grid)?;
+    triton_kernels::attention::attention(x.view(shape)?, k, v, out.view_mut(shape)?).launch(stream)?;
     Ok(())
 }

@@ -31,7 +31,7 @@ pub trait Tiled: Value + GemmElement<Self::Out> {
     /// Those of a launch, and for an operation that has no kernel for the type.
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, Self>) -> Outcome;
 
-    /// Enqueues a linear layer or attention by the instance with a tile of [`fused::tiles`].
+    /// Enqueues a linear layer by the instance with a tile of [`fused::tiles`].
     ///
     /// # Errors
     /// Those of a launch, and for a type or a tile that there is no instance for.
@@ -84,7 +84,8 @@ impl Tiled for bf16 {
     fn launch_views(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
         match case.op {
             Op::Matmul => return Ok(products::product(case, operands)?.launch(stream)?),
-            Op::Linear | Op::Attention => {
+            Op::Attention => return fused::attend(case, stream, operands),
+            Op::Linear => {
                 let tile = *fused::tiles(case).first().ok_or_else(|| no_kernel(case))?;
                 return Self::launch_fused(case, tile, stream, operands);
             }
@@ -113,11 +114,7 @@ impl Tiled for bf16 {
     }
 
     fn launch_fused(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands<'_, bf16>) -> Outcome {
-        if case.op == Op::Attention {
-            fused::attend(case, tile, stream, operands)
-        } else {
-            fused::linear(case, tile, stream, operands)
-        }
+        fused::linear(case, tile, stream, operands)
     }
 }
 
@@ -166,10 +163,10 @@ pub fn note(case: &Case) -> String {
         (Op::Transpose, DType::F32) => "64x64",
         (Op::Transpose, DType::F16 | DType::Bf16 | DType::F64 | DType::I8) => "128x128",
         (Op::Matmul, _) => return products::plan(case).map_or(String::new(), |plan| plan.to_string()),
-        (Op::Linear | Op::Attention, _) => {
+        (Op::Linear, _) => {
             return fused::tiles(case).first().map_or(String::new(), |&tile| fused::spelled(tile));
         }
-        (Op::Copy | Op::Add, _) => "",
+        (Op::Copy | Op::Add | Op::Attention, _) => "",
     };
     tile.into()
 }

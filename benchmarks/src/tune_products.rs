@@ -197,7 +197,7 @@ pub fn tune_products(options: &Options) -> Outcome {
     let seed = common.seed.unwrap_or_else(rand::random);
     let mut timer = Timer::new(&common.device.parse::<Device>()?, common.flush_mib)?;
     let mut cases = cases(common.n as usize / 64 * 64, &options.filter);
-    cases.retain(|case| matches!(case.op, Op::Matmul | Op::Linear | Op::Attention));
+    cases.retain(|case| matches!(case.op, Op::Matmul | Op::Linear));
     println!("seed {seed}, {} blocks of {} repetitions", options.blocks, options.reps);
     let (mut all, mut wrong, mut summary) = (Vec::new(), Vec::new(), Vec::new());
     for case in &cases {

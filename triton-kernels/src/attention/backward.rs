@@ -1,6 +1,6 @@
 //! The gradients of attention.
 
-use super::kernels::{InnerInstance, OfKeysPool, OfQueriesPool, inner, of_keys_tuned, of_queries_tuned};
+use super::kernels::backward::{InnerInstance, OfKeysPool, OfQueriesPool, inner, of_keys_tuned, of_queries_tuned};
 use super::shape::{Extents, Span, all_depths, by_depth, part, part_mut, scale_of};
 use crate::Result;
 use crate::element::{FloatElement, operation};

@@ -1,6 +1,6 @@
 //! Attention forward.
 
-use super::kernels::{ForwardPool, forward_tuned};
+use super::kernels::forward::{ForwardPool, forward_tuned};
 use super::shape::{Extents, Span, all_depths, by_depth, part, part_mut, scale_of};
 use crate::Result;
 use crate::element::{FloatElement, operation};
@@ -130,8 +130,9 @@ where
             };
             by_depth!(depth, |D| {
                 let forward = forward_tuned::<T, D>(q, k, v, o, lse, scale, left, right, group);
-                // Few queries, as of a token that is decoded, want small tiles.
-                let forward = if queries > FEW { forward } else { forward.find(|of| of.BM <= 64 && of.BN <= 64) };
+                // Few queries, as of a token that is decoded, want small tiles. A tile of queries has to see as many keys as a tile has.
+                let wide = queries > FEW && left.saturating_add(right) >= FEW as i32;
+                let forward = if wide { forward } else { forward.find(|of| of.BM <= 64 && of.BN <= 64) };
                 forward.launch(stream, |of| (queries.div_ceil(of.BM as usize), of_q.len(), images.len()))
             })?;
         }

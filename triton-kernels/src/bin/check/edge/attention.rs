@@ -48,6 +48,15 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
         let subject = of_backward::<T>(of_last(true)).with_inputs(inputs);
         cases.push(subject.named(format!("known: gradients of attention, a NaN in the {name}")).finite());
     }
+    // What no query of a tile of 64 sees does not reach its results: keys behind them, and keys before their window.
+    for (window, queries, seen) in [([None, Some(0)], 130, 0..64), ([Some(100), Some(0)], 300, 92..300)] {
+        let shape = Shape { batch: 1, heads: 1, key_heads: 1, queries, keys: queries, depth: 64, window, scale: 0.125 };
+        let value = move |i: usize| if seen.contains(&(i / 64)) { (i % 7) as f64 / 4.0 } else { f64::NAN };
+        let values = Draw::Fixed((0..64 * queries).map(value).collect());
+        let inputs = [Draw::Normal, Draw::Normal, values].map(|draw| (64 * queries, draw));
+        let subject = of_forward::<T>(shape).with_inputs(inputs);
+        cases.push(subject.named(format!("attention, NaN where no query of a tile looks, window {window:?}")).finite());
+    }
     // Scores of 10⁴ and 10⁵, whose sums of exponentials have logarithms of that size.
     for size in [100.0, 300.0] {
         cases.push(of_large::<T>(size).finite());
@@ -63,7 +72,12 @@ fn of_forward<T: FloatElement + Scalar>(shape: Shape) -> Subject {
         let (k, v, mut o) = (k?, v?, room::<T, 4>(stream, of_q, Order::Rows)?);
         let mut lse = room::<f32, 3>(stream, [batch, heads, queries], Order::Rows)?;
         let call = attention(q.view()?, k.view()?, v.view()?, o.view_mut()?).lse(lse.view_mut()?).scale(scale as f32);
-        if window[1] == Some(0) { call.causal() } else { call }.launch(stream)?;
+        match window {
+            [Some(left), Some(right)] => call.window(left, right),
+            [None, Some(_)] => call.causal(),
+            [_, None] => call,
+        }
+        .launch(stream)?;
         Ok(vec![o.get(stream)?, lse.get(stream)?])
     };
     let wanted = move |of: &[Vec<f64>]| {
