@@ -473,6 +473,8 @@ pub struct Options {
     pub num_stages: u32,
     /// The most registers of a thread, from 24 to 255, if that is bounded.
     pub max_registers: Option<u32>,
+    /// Blocks of a cluster that share the K of the product in the kernel's loop: 1, 2, 4 or 8.
+    pub cluster_k: u32,
     /// What it has code for.
     pub targets: Targets,
     /// Whether `assert!` is checked at run time.
@@ -489,6 +491,7 @@ impl Default for Options {
             num_warps: 4,
             num_stages: 3,
             max_registers: None,
+            cluster_k: 1,
             targets: Targets::ALL,
             assertions: true,
             deterministic: false,

@@ -14,6 +14,7 @@
 /// | `num_warps = 4` | warps of 32 threads that run one program: 1, 2, 4, 8, 16 or 32 |
 /// | `num_stages = 4` | the most tiles of an operand that a loop around a `dot` holds at a time, from 1 to 8, unless `#[stages(n)]` before the `for` says it; 3 if nothing is said |
 /// | `max_registers = 128` | the most registers of a thread, from 24 to 255; if nothing is said, the compiler decides |
+/// | `cluster_k = 4` | the blocks of a cluster that share the K of the one `dot` in the kernel's loop, on devices with clusters: 1, 2, 4 or 8; 1 if nothing is said |
 /// | `targets = ["sm_80"]` | the targets that there is code for, `sm_80` and `sm_90a`; all of them if nothing is said |
 /// | `assertions = false` | removes the run-time checks of `assert!` |
 /// | `deterministic = true` | sums are added in one order, pairwise, neighbours first: the same bits on every device, with any number of warps (except the sums inside `dot`) |

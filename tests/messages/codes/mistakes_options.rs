@@ -16,6 +16,16 @@ fn registers(x: PtrMut<f32>) {}
 //~   help: write `max_registers = 128`, or leave it out: then the compiler decides
 fn few(x: PtrMut<f32>) {}
 
+#[triton::kernel(cluster_k = 3)]
+//~ `3`: `cluster_k` is 1, 2, 4 or 8, not `3` [T0008]
+//~   help: write `cluster_k = 4`, or leave it out: then one block has all of K
+fn cluster(x: PtrMut<f32>) {}
+
+#[triton::kernel(configs = [(cluster_k = 2), (cluster_k = 16)])]
+//~ `16`: `cluster_k` is 1, 2, 4 or 8, not `16` [T0008]
+//~   help: write `cluster_k = 4`, or leave it out: then one block has all of K
+fn clusters(x: PtrMut<f32>) {}
+
 #[triton::kernel(num_warps = 3)]
 //~ `3`: `num_warps` is 1, 2, 4, 8, 16 or 32, not `3` [T0008]
 //~   help: write `num_warps = 4`, or leave it out
@@ -23,19 +33,19 @@ fn warps(x: PtrMut<f32>) {}
 
 #[triton::kernel(num_warp = 4)]
 //~ `num_warp`: `#[triton::kernel]` has no option `num_warp` [T0007]
-//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `cluster_k`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: did you mean `num_warps`?
 fn warp(x: PtrMut<f32>) {}
 
 #[triton::kernel(BLOCK = 64)]
 //~ `BLOCK`: `#[triton::kernel]` has no option `BLOCK` [T0007]
-//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `cluster_k`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: if `BLOCK` is a generic parameter, write its values in brackets
 fn block<const BLOCK: i32>(x: PtrMut<f32>) {}
 
 #[triton::kernel(T = f32)]
 //~ `T`: `#[triton::kernel]` has no option `T` [T0007]
-//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
+//~   note: the options are `configs`, `tune`, `num_warps`, `num_stages`, `max_registers`, `cluster_k`, `targets`, `assertions`, `deterministic`, `fast_math`, `warnings`, `crate`, and `NAME = [..]` for each generic parameter
 //~   help: if `T` is a generic parameter, write its values in brackets
 fn ty<T: Num>(x: PtrMut<T>) {}
 

@@ -17,7 +17,7 @@ fn without_values<const BLOCK: i32>(x: PtrMut<f32>, splits: i32) {
 
 #[triton::kernel(tune = [BLOCK, splits], splits = [1, 2], configs = [(BLOCK = 256, splits = 2)])]
 //~ `splits` in column 84: `splits` is neither a generic parameter nor an option of a configuration [T0007]
-//~   note: known are `BLOCK`, `num_warps`, `num_stages`, `max_registers`, `targets`, `general`
+//~   note: known are `BLOCK`, `num_warps`, `num_stages`, `max_registers`, `cluster_k`, `targets`, `general`
 //~   help: list its values beside `tune`: `splits = [1, 2, 4]`
 fn in_a_configuration<const BLOCK: i32>(x: PtrMut<f32>, splits: i32) {
     store(x + arange(0, BLOCK), 1.0, true);

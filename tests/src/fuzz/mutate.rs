@@ -117,6 +117,7 @@ const WORDS: &[&str] = &[
     "num_stages",
     "stages",
     "max_registers",
+    "cluster_k",
     "targets",
     "fast_math",
     "assertions",

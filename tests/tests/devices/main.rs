@@ -9,6 +9,7 @@ mod assertions;
 mod atomics;
 mod batches;
 mod closures;
+mod clusters;
 mod control;
 mod corpus;
 mod exits;

@@ -47,7 +47,7 @@
 //! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them; `bulk` before the buffers that one
 //! thread does, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements out of bounds are, and `v5.shared` that the blocks of a cluster fill it together. Attributes follow the number of warps:
 //! `cluster 8` is how many blocks run a program together, `neighbours 2` how many programs are a cluster, `stages 3` the most slots that a ring may have (after the operands of a
-//! `for`, one of that loop), `raster 8` the width of the bands in which blocks walk the grid, `registers 64` the most registers of a thread, `targets sm_90a` what there is code for, and `fast_math` relaxes
+//! `for`, one of that loop), `raster 8` the width of the bands in which blocks walk the grid, `registers 64` the most registers of a thread, `cluster_k 4` how many blocks are to share the K of a product, `targets sm_90a` what there is code for, and `fast_math` relaxes
 //! float arithmetic. A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -147,6 +147,9 @@ pub struct Function {
     pub raster: Option<u32>,
     /// The most registers of a thread, of [`REGISTERS`](crate::types::REGISTERS), if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
+    /// Blocks that are to share the K of the product in its loop, of [`CLUSTER_K`](crate::types::CLUSTER_K), on targets with clusters; 1 if one block
+    /// has all of it. See [`crate::passes::partition`].
+    pub cluster_k: u32,
     /// What it has code for.
     pub targets: Targets,
     /// Whether float arithmetic may be [relaxed](crate::passes::relax).
@@ -278,6 +281,7 @@ impl Function {
             stages_of: SideTable::new(None),
             raster: None,
             max_registers: None,
+            cluster_k: 1,
             targets: Targets::ALL,
             fast_math: false,
             body,

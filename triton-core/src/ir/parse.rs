@@ -225,6 +225,7 @@ impl Parser {
             match word {
                 "stages" => self.func.num_stages = count(&mut words, "stages")?,
                 "registers" => self.func.max_registers = Some(count(&mut words, "registers")?),
+                "cluster_k" => self.func.cluster_k = count(&mut words, "blocks that share K")?,
                 "targets" => self.func.targets = targets(words.next().ok_or("targets are missing")?)?,
                 "cluster" => self.func.cluster = count(&mut words, "blocks of a cluster")?,
                 "neighbours" => self.func.neighbours = count(&mut words, "programs of a cluster")?,

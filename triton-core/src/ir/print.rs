@@ -50,6 +50,9 @@ pub fn print(func: &Function) -> String {
     if let Some(registers) = func.max_registers {
         let _ = write!(out, " registers {registers}");
     }
+    if func.cluster_k != 1 {
+        let _ = write!(out, " cluster_k {}", func.cluster_k);
+    }
     if func.targets != Targets::ALL {
         let names: Vec<&str> = func.targets.iter().map(Target::name).collect();
         let _ = write!(out, " targets {}", names.join(","));

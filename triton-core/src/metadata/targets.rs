@@ -88,7 +88,7 @@ pub struct TargetInfo {
     pub vector_updates: bool,
 }
 
-/// How many bytes of a row, or of a product along K, a block of a cluster is given at most; a program with more is run by more blocks. Found by
+/// How many bytes of a row a block of a cluster is given at most; a program with more is run by more blocks. Found by
 /// measurement, see [`crate::passes::partition`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -104,8 +104,6 @@ pub struct SegmentBytes {
     pub alone_narrow: u32,
     /// The same of wider elements.
     pub alone_wide: u32,
-    /// Of a row of a product's tile along K: two swizzled rows of shared memory.
-    pub along_k: u32,
 }
 
 /// On an H200.
@@ -115,7 +113,6 @@ const MEASURED_SEGMENTS: SegmentBytes = SegmentBytes {
     short_row: 16 << 10,
     alone_narrow: 26 << 10,
     alone_wide: 34 << 10,
-    along_k: 256,
 };
 
 const SM90A: TargetInfo = TargetInfo {

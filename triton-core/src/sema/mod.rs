@@ -59,6 +59,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Opti
         func: Function {
             num_stages: instance.options.num_stages,
             max_registers: instance.options.max_registers,
+            cluster_k: instance.options.cluster_k,
             targets: instance.options.targets,
             fast_math: instance.options.fast_math,
             ..Function::new(&kernel.name.name, instance.options.num_warps)

@@ -26,6 +26,9 @@ pub const STAGES: std::ops::RangeInclusive<u32> = 1..=8;
 /// left for data.
 pub const REGISTERS: std::ops::RangeInclusive<u32> = 24..=255;
 
+/// How many blocks may share the K of a product. Each sends its sums to all others.
+pub const CLUSTER_K: [u32; 4] = [1, 2, 4, 8];
+
 /// How far a function has come; see [the IR's page](crate::ir).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {

@@ -266,11 +266,19 @@ impl Pools<'_, '_> {
                 #vis num_stages: ::core::primitive::u32,
                 /// The bound of a thread's registers, if there is one.
                 #vis max_registers: ::core::option::Option<::core::primitive::u32>,
+                /// Blocks of a cluster that share the K of a product.
+                #vis cluster_k: ::core::primitive::u32,
             }
             impl ::core::fmt::Display for #choice {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     ::core::write!(f, #format, #(self.#names,)* self.num_warps, self.num_stages)?;
-                    self.max_registers.map_or(::core::result::Result::Ok(()), |most| ::core::write!(f, " max_registers={most}"))
+                    if let ::core::option::Option::Some(most) = self.max_registers {
+                        ::core::write!(f, " max_registers={most}")?;
+                    }
+                    if self.cluster_k > 1 {
+                        ::core::write!(f, " cluster_k={}", self.cluster_k)?;
+                    }
+                    ::core::result::Result::Ok(())
                 }
             }
             impl #choice {
@@ -281,6 +289,7 @@ impl Pools<'_, '_> {
                         #(#texts => ::core::convert::Into::into(self.#names),)*
                         "num_warps" => ::core::convert::Into::into(self.num_warps),
                         "num_stages" => ::core::convert::Into::into(self.num_stages),
+                        "cluster_k" => ::core::convert::Into::into(self.cluster_k),
                         "max_registers" => return self.max_registers.map(::core::convert::Into::into),
                         _ => return ::core::option::Option::None,
                     };
@@ -382,14 +391,20 @@ impl Pools<'_, '_> {
             let chosen: Vec<TokenStream> = constants.chain(scalars).collect();
             let names = self.fields().into_iter().map(|(name, _)| name);
             let options = member.instance.configs[member.config];
-            let (num_warps, num_stages) = (options.num_warps, options.num_stages);
+            let (num_warps, num_stages, cluster_k) = (options.num_warps, options.num_stages, options.cluster_k);
             let max_registers = match options.max_registers {
                 Some(most) => quote!(::core::option::Option::Some(#most)),
                 None => quote!(::core::option::Option::None),
             };
             let config = member.config;
             quote!(#p::Member::new(
-                #choice { #(#names: #chosen,)* num_warps: #num_warps, num_stages: #num_stages, max_registers: #max_registers },
+                #choice {
+                    #(#names: #chosen,)*
+                    num_warps: #num_warps,
+                    num_stages: #num_stages,
+                    max_registers: #max_registers,
+                    cluster_k: #cluster_k,
+                },
                 #instance::pooled,
                 #config,
             ))

@@ -306,11 +306,13 @@ fn combine(
             if general {
                 marked.push((args.clone(), number));
             }
-            let Resources { num_warps, num_stages, max_registers, targets } = resources.or(options.resources);
+            let Resources { num_warps, num_stages, max_registers, cluster_k, targets } =
+                resources.or(options.resources);
             let config = ast::Options {
                 num_warps: num_warps.unwrap_or(default.num_warps),
                 num_stages: num_stages.unwrap_or(default.num_stages),
                 max_registers,
+                cluster_k: cluster_k.unwrap_or(default.cluster_k),
                 targets: targets.unwrap_or(default.targets),
                 assertions: options.assertions.unwrap_or(default.assertions),
                 deterministic: options.deterministic.unwrap_or(default.deterministic),

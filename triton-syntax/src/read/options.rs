@@ -11,15 +11,16 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Token};
 use triton_core::diag::Code;
 use triton_core::metadata::{Target, Targets};
-use triton_core::types::{REGISTERS, STAGES};
+use triton_core::types::{CLUSTER_K, REGISTERS, STAGES};
 
 /// Options that stand for one value.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "configs",
     "tune",
     "num_warps",
     "num_stages",
     "max_registers",
+    "cluster_k",
     "targets",
     "assertions",
     "deterministic",
@@ -29,7 +30,8 @@ const NAMES: [&str; 11] = [
 ];
 
 /// Options of a configuration, beside values of generic parameters.
-pub(crate) const OF_CONFIGS: [&str; 5] = ["num_warps", "num_stages", "max_registers", "targets", "general"];
+pub(crate) const OF_CONFIGS: [&str; 6] =
+    ["num_warps", "num_stages", "max_registers", "cluster_k", "targets", "general"];
 
 /// The options of one kernel.
 #[derive(Default)]
@@ -77,6 +79,8 @@ pub(crate) struct Resources {
     pub(crate) num_stages: Option<u32>,
     /// `max_registers = 64`.
     pub(crate) max_registers: Option<u32>,
+    /// `cluster_k = 4`.
+    pub(crate) cluster_k: Option<u32>,
     /// `targets = ["sm_80"]`.
     pub(crate) targets: Option<Targets>,
 }
@@ -90,6 +94,8 @@ impl Resources {
             self.num_stages = num_stages(cx, value);
         } else if name == "max_registers" {
             self.max_registers = max_registers(cx, value);
+        } else if name == "cluster_k" {
+            self.cluster_k = cluster_k(cx, value);
         } else if name == "targets" {
             self.targets = targets(cx, value);
         } else {
@@ -104,6 +110,7 @@ impl Resources {
             num_warps: self.num_warps.or(kernel.num_warps),
             num_stages: self.num_stages.or(kernel.num_stages),
             max_registers: self.max_registers.or(kernel.max_registers),
+            cluster_k: self.cluster_k.or(kernel.cluster_k),
             targets: self.targets.or(kernel.targets),
         }
     }
@@ -210,6 +217,16 @@ fn max_registers(cx: &mut Context, value: &Expr) -> Option<u32> {
     let message = format!("`max_registers` is a number from {least} to {most}, not `{found}`");
     let problem = cx.diagnostic(Code::T0008, value, message);
     cx.report(problem.help("write `max_registers = 128`, or leave it out: then the compiler decides"));
+    None
+}
+
+fn cluster_k(cx: &mut Context, value: &Expr) -> Option<u32> {
+    if let Some(number) = number(value).filter(|number| CLUSTER_K.contains(number)) {
+        return Some(number);
+    }
+    let found = spell(value);
+    let problem = cx.diagnostic(Code::T0008, value, format!("`cluster_k` is 1, 2, 4 or 8, not `{found}`"));
+    cx.report(problem.help("write `cluster_k = 4`, or leave it out: then one block has all of K"));
     None
 }
 

@@ -1,6 +1,6 @@
 //! What is collected of products: the space of our products, with what the library's instances have beyond it.
 
-use crate::jit::Form;
+use crate::jit::{Form, LONG};
 use crate::legal::tensor::{self, Point};
 use crate::legal::{Rule, Rules};
 use crate::space::tensor::Call;
@@ -30,9 +30,6 @@ impl Candidate {
         Point { bk: self.point.bk.min(LONG / self.point.size.max(1)), ..self.point }
     }
 }
-
-/// Bytes of K of a tile that one block has.
-const LONG: i64 = 256;
 
 /// A product whose K is shared is not computed by its transpose, which is for types of tensor cores.
 fn form(candidate: &Candidate) -> bool {

@@ -5,10 +5,10 @@ use crate::error::{Error, Result};
 use triton_select::{Record, Table};
 
 /// The columns of a candidate's name, and their values: those that are whole numbers, or `true` or `false`. Not every member of a pool has
-/// `max_registers`.
+/// `max_registers` or `cluster_k`.
 fn numbers(member: &str) -> Vec<(&str, i64)> {
-    let fields =
-        member.split(' ').filter_map(|field| field.split_once('=')).filter(|(name, _)| *name != "max_registers");
+    let fields = member.split(' ').filter_map(|field| field.split_once('='));
+    let fields = fields.filter(|(name, _)| !["max_registers", "cluster_k"].contains(name));
     let number = |value: &str| match value {
         "true" => Some(1),
         "false" => Some(0),

@@ -9,6 +9,7 @@ use triton::{DType, Kernel};
 use triton_core::ast::{self, GenericArg};
 use triton_core::diag::Failure;
 use triton_core::ir;
+use triton_core::types::CLUSTER_K;
 use triton_syntax::Source;
 
 /// How the operands are stored.
@@ -163,6 +164,9 @@ pub(crate) struct Division {
     pub steps: i64,
 }
 
+/// Bytes along K of a tile that one block has; the blocks of a cluster share a longer one.
+pub(crate) const LONG: i64 = 256;
+
 /// What the elements of K in a part are a multiple of.
 const GRANULE: i64 = 32;
 
@@ -223,6 +227,19 @@ impl Instance {
         source.kernel(name).ok_or_else(|| Refused::new("text", format!("it has no kernel `{name}`")))
     }
 
+    /// Blocks of a cluster that share K. No column of what is recorded has it: it follows from the tile, of which a block has 8 columns or
+    /// more.
+    fn cluster_k(&self) -> u32 {
+        let [m, n, k] = self.tile;
+        let columns = match self.form {
+            Form::Whole => n,
+            Form::Transposed => m,
+            Form::Split => return 1,
+        };
+        let most = (k.saturating_mul(i64::from(self.ty.bytes())) / LONG).min(columns / 8);
+        CLUSTER_K.into_iter().rev().find(|&blocks| i64::from(blocks) <= most).unwrap_or(1)
+    }
+
     /// What the compiler is told.
     pub(super) fn instance(&self, targets: &[Target]) -> ast::Instance {
         let constant = |value: i64| GenericArg::Const(value.into());
@@ -235,6 +252,7 @@ impl Instance {
         let options = ast::Options {
             num_warps: u32::try_from(self.num_warps).unwrap_or(0),
             num_stages: u32::try_from(self.num_stages).unwrap_or(0),
+            cluster_k: self.cluster_k(),
             targets: targets.iter().copied().collect(),
             ..ast::Options::default()
         };
@@ -286,6 +304,20 @@ mod tests {
         }
         assert_eq!(Instance::recorded("conv", &[1; 6], &[16; 8]), None);
         assert_eq!(Instance::recorded("gemm-bf16", &[1; 6], &[16; 7]), None);
+    }
+
+    #[test]
+    fn long_tiles_are_shared_by_a_cluster() {
+        for (text, blocks) in [
+            ("bf16 NT 64x64x128 warps 4 stages 4", 1),
+            ("bf16 NT 64x64x1024 warps 4 stages 6", 8),
+            ("bf16 NT 64x16x1024 warps 4 stages 6", 2),
+            ("f32 NT 64x64x128 warps 4 stages 4", 2),
+            ("bf16 NN 16x64x512 warps 4 stages 8 transposed", 2),
+            ("bf16 NN 64x64x512 warps 4 stages 8 groups 1 split", 1),
+        ] {
+            assert_eq!(text.parse().map(|of: Instance| of.cluster_k()), Ok(blocks), "{text}");
+        }
     }
 
     #[test]

@@ -4,5 +4,5 @@ mod estimate;
 mod gemm;
 
 pub use estimate::Estimated;
-pub(crate) use gemm::Division;
+pub(crate) use gemm::{Division, LONG};
 pub use gemm::{Form, Instance, Order, Refused, cycles};

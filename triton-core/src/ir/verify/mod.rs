@@ -6,7 +6,7 @@
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the parameters of a view are an address, and an extent and a stride for each axis; an access to a view has an index for each;
 //! - the number of warps is a power of two from 1 to 32; the width of the bands of a raster from 2 to 16; the numbers of stages are from 1 to 8, and of the kernel or a `for`; a bound of registers is
-//!   from 24 to 255;
+//!   from 24 to 255, and the blocks that share K are 1, 2, 4 or 8;
 //! - stage 0: no value has a layout;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column
 //!   among its registers, and reaches every element; operands of an elementwise operation, of an access, and their result
@@ -31,7 +31,7 @@ mod rings;
 use super::{Block, Function, Inst, InstData, Value, View};
 use crate::entity::SideTable;
 use crate::ops::{self, Given, Location, Memory, Op, Signature, Text};
-use crate::types::{DType, Elem, REGISTERS, STAGES, Type};
+use crate::types::{CLUSTER_K, DType, Elem, REGISTERS, STAGES, Type};
 
 /// A rule that is broken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +60,9 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
     }
     if let Some(registers) = func.max_registers.filter(|registers| !REGISTERS.contains(registers)) {
         verifier.report(None, format!("{registers} is not a bound of registers: 24 to 255"));
+    }
+    if !CLUSTER_K.contains(&func.cluster_k) {
+        verifier.report(None, format!("{} is not a number of blocks that share K: 1, 2, 4 or 8", func.cluster_k));
     }
     for param in &func.params {
         verifier.define(None, param.value);

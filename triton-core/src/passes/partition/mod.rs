@@ -7,7 +7,7 @@
 //! tiles of one block: registers, layouts, shared memory and barriers are its own, as before. (Partition of an array program by
 //! annotated axes: Xu et al., "GSPMD", arXiv 2105.04663.)
 //!
-//! A product whose tiles are long along K is partitioned along it (`product`): each block multiplies its part of every tile in a loop, and
+//! A product is partitioned along K among as many blocks as the kernel asks for (`product`, [`Function::cluster_k`]): each block multiplies its part of every tile in a loop, and
 //! after the loop the blocks exchange their sums. By `cluster.scatter` each is given what all have of its columns, which it adds in their order, and
 //! goes on with: so the result is the same each time, by one launch and without a workspace.
 //!
@@ -15,8 +15,8 @@
 //! (`axes`). If an operation would need elements of two blocks, nothing is partitioned. What has no such axis is computed by every block,
 //! and stored by the first.
 //!
-//! How many blocks is a rule of the bytes of a row, or of a tile along K ([`blocks`]), found by measurement on an H200; there is no model of it. It only depends on
-//! the function and the target, and a target without clusters has its rows in one block.
+//! How many blocks have a row is a rule of its bytes ([`blocks`]), found by measurement on an H200; there is no model of it. It only depends on
+//! the function and the target. A target without clusters has everything in one block.
 
 mod axes;
 mod product;
@@ -25,7 +25,7 @@ mod rewrite;
 use super::Env;
 use crate::ir::{Function, InstData};
 use crate::layout::access;
-use crate::metadata::{SegmentBytes, Target};
+use crate::metadata::Target;
 use crate::ops::Op;
 use crate::ops::cluster::Exchange;
 use crate::types::Type;
@@ -51,14 +51,23 @@ pub fn blocks(func: &Function, target: Target) -> u32 {
     })
 }
 
-/// What was decided, in a line; nothing where one block runs a program. As a layout does for registers, lanes and warps, it gives the
-/// element along the axis that each bit of a block's rank stands for.
+/// What was decided, in a line; nothing where one block runs a program, unless the kernel asks for more: then why. As a layout does for
+/// registers, lanes and warps, it gives the element along the axis that each bit of a block's rank stands for.
 pub(super) fn explain(func: &Function, target: Target) -> String {
-    let (axes, blocks, what) = match decide(func, target) {
-        Some(Plan::Rows(axes, blocks)) => (axes, blocks, "of a row"),
-        Some(Plan::Product(product, blocks)) => (product.depth, blocks, "along K"),
-        None => return String::new(),
-    };
+    match decide(func, target) {
+        Some(Plan::Rows(axes, blocks)) => divided(&axes, blocks, "of a row") + &unused(func, target),
+        Some(Plan::Product(product, blocks)) => divided(&product.depth, blocks, "along K"),
+        None => unused(func, target),
+    }
+}
+
+/// Why no blocks share the K of a product, though the kernel asks for it.
+fn unused(func: &Function, target: Target) -> String {
+    let reason = if func.cluster_k > 1 { product(func, target).err() } else { None };
+    reason.map_or(String::new(), |reason| format!("`cluster_k = {}` has no effect: {reason}\n", func.cluster_k))
+}
+
+fn divided(axes: &Axes, blocks: u32, what: &str) -> String {
     let (segment, extent) = (axes.extent / blocks, axes.extent);
     let columns: Vec<String> = (0..blocks.ilog2()).map(|bit| (segment << bit).to_string()).collect();
     let columns = columns.join(",");
@@ -74,19 +83,34 @@ enum Plan {
 }
 
 fn decide(func: &Function, target: Target) -> Option<Plan> {
-    if !target.info().clusters || func.cluster > 1 || axes::reads_what_it_writes(func) {
+    if func.cluster > 1 {
+        return None;
+    }
+    let product = || {
+        let asked = Some(func.cluster_k).filter(|&blocks| blocks > 1)?;
+        Some(Plan::Product(product(func, target).ok()?, asked))
+    };
+    rows(func, target).or_else(product)
+}
+
+/// The product whose K blocks share as the kernel asks, or why they do not.
+fn product(func: &Function, target: Target) -> Result<Product, String> {
+    if !target.info().clusters {
+        return Err(format!("{} has no clusters of blocks", target.name()));
+    }
+    if axes::reads_what_it_writes(func) {
+        return Err("the kernel may load what another block has stored".into());
+    }
+    let product = Product::of(func)?;
+    product.check(func, func.cluster_k)?;
+    Ok(product)
+}
+
+fn rows(func: &Function, target: Target) -> Option<Plan> {
+    if !target.info().clusters || axes::reads_what_it_writes(func) {
         return None;
     }
     let segments = &target.info().segments;
-    let product = || {
-        let product = Product::of(func)?;
-        let blocks = product.blocks(func, segments.along_k)?;
-        Some(Plan::Product(product, blocks))
-    };
-    rows(func, segments).or_else(product)
-}
-
-fn rows(func: &Function, segments: &SegmentBytes) -> Option<Plan> {
     let axes = Axes::of_rows(func)?;
     let loaded = |(_, data): (_, &InstData)| match (data.op, &data.results[..]) {
         (Op::Load { .. }, &[result]) => Some(func.ty(result)).filter(|_| axes.of[result].is_some()),

@@ -5,8 +5,8 @@ use triton::prelude::*;
 
 /// c = a · b, rounded once. With TA, a is stored \[K, M\], with TB b \[N, K\].
 ///
-/// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target. The blocks of a cluster share tiles that are
-/// longer along K than 128 elements of 16 bits.
+/// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target. Of tiles that are
+/// longer along K than 128 elements of 16 bits, each block of a cluster multiplies as many.
 #[triton::kernel(configs = [
     (T = f32, BM = 128, BN = 128, BK = 32, TA = false, TB = false, num_warps = 8, num_stages = 2),
     (T = f32, BM = 64, BN = 128, BK = 16, TA = false, TB = false),
@@ -37,12 +37,12 @@ use triton::prelude::*;
     (T = bf16, BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
     (T = bf16, BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
     (T = bf16, BM = 64, BN = 16, BK = 128, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
-    (T = bf16, BM = 64, BN = 16, BK = 256, TA = false, TB = false, num_stages = 8, targets = ["sm_90a"]),
-    (T = bf16, BM = 64, BN = 16, BK = 256, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
-    (T = bf16, BM = 64, BN = 16, BK = 256, TA = true, TB = false, num_stages = 8, targets = ["sm_90a"]),
-    (T = bf16, BM = 64, BN = 32, BK = 512, TA = false, TB = false, num_stages = 4, targets = ["sm_90a"]),
-    (T = bf16, BM = 64, BN = 32, BK = 512, TA = true, TB = false, num_stages = 4, targets = ["sm_90a"]),
-    (T = bf16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TA = false, TB = false, num_stages = 8, cluster_k = 2, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TA = false, TB = true, num_stages = 8, cluster_k = 2, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 16, BK = 256, TA = true, TB = false, num_stages = 8, cluster_k = 2, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 32, BK = 512, TA = false, TB = false, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 32, BK = 512, TA = true, TB = false, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, cluster_k = 8, targets = ["sm_90a"]),
     (T = f16, BM = 128, BN = 256, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 4),
     (T = f16, BM = 128, BN = 256, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4),
     (T = f16, BM = 128, BN = 256, BK = 64, TA = true, TB = true, num_warps = 8, num_stages = 4),
@@ -61,12 +61,12 @@ use triton::prelude::*;
     (T = f16, BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
     (T = f16, BM = 64, BN = 64, BK = 32, TA = true, TB = true, general = true),
     (T = f16, BM = 64, BN = 16, BK = 128, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
-    (T = f16, BM = 64, BN = 16, BK = 256, TA = false, TB = false, num_stages = 8, targets = ["sm_90a"]),
-    (T = f16, BM = 64, BN = 16, BK = 256, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
-    (T = f16, BM = 64, BN = 16, BK = 256, TA = true, TB = false, num_stages = 8, targets = ["sm_90a"]),
-    (T = f16, BM = 64, BN = 32, BK = 512, TA = false, TB = false, num_stages = 4, targets = ["sm_90a"]),
-    (T = f16, BM = 64, BN = 32, BK = 512, TA = true, TB = false, num_stages = 4, targets = ["sm_90a"]),
-    (T = f16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 16, BK = 256, TA = false, TB = false, num_stages = 8, cluster_k = 2, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 16, BK = 256, TA = false, TB = true, num_stages = 8, cluster_k = 2, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 16, BK = 256, TA = true, TB = false, num_stages = 8, cluster_k = 2, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 32, BK = 512, TA = false, TB = false, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 32, BK = 512, TA = true, TB = false, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, cluster_k = 8, targets = ["sm_90a"]),
 ], tune = [BM, BN, BK])]
 pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
     a: Tensor<T, 2>,
