@@ -6,7 +6,7 @@
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
-use crate::ops::Op;
+use crate::ops::{Op, RingStep};
 
 /// Where a value is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +77,13 @@ impl Walk<'_> {
                     let in_memory = operands.filter(|&v| func.mem(v).is_some());
                     in_memory.for_each(|v| self.used(self.alias[v].unwrap_or(v), number));
                 }
-                if let Op::RingRelease { ring, .. } = data.op {
-                    func.rings[ring].buffers.iter().for_each(|of| self.used(of.buffer, number));
+                match data.op.ring_step() {
+                    // Until then copies land in the ring's buffers, and products in flight read them.
+                    Some(RingStep::Wait(ring, _) | RingStep::Release(ring, _)) => {
+                        func.rings[ring].buffers.iter().for_each(|of| self.used(of.buffer, number));
+                    }
+                    // The buffer is an operand.
+                    Some(RingStep::Fill(..) | RingStep::Slot(..)) | None => {}
                 }
                 if !data.regions.is_empty() {
                     data.for_each_operand(|v| self.carried_in[depth].push(self.alias[v].unwrap_or(v)));

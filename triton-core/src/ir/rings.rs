@@ -8,7 +8,7 @@ use crate::entity::SideTable;
 use crate::layout::hopper::{self, TmaBox};
 use crate::layout::{Mem, Swizzle};
 use crate::metadata::{MAX_RANK, MapElements, MapSwizzle, TensorMap};
-use crate::ops::{Location, Op};
+use crate::ops::{Location, Op, RingStep};
 use crate::types::{DType, RingId};
 
 /// A ring.
@@ -77,7 +77,7 @@ impl Function {
         let mut buffers = SideTable::new(None);
         for inst in self.walk() {
             let data = &self.insts[inst];
-            let slot = if let Op::RingSlot { buffer, .. } = data.op { Some(buffer) } else { None };
+            let slot = if let Some(RingStep::Slot(buffer, _)) = data.op.ring_step() { Some(buffer) } else { None };
             if let (Some(x), &[alias]) = (slot.or(self.aliased(data).map(|(x, _)| x)), &data.results[..]) {
                 buffers[alias] = Some(buffers[x].unwrap_or(x));
             }
@@ -98,7 +98,7 @@ impl Function {
 
     /// Which threads make an instruction's access to global memory, unless it is to scalars or a bulk copy.
     pub fn access_layout(&self, data: &super::InstData) -> Option<LayoutId> {
-        if let Op::RingFill { buffer, .. } = data.op {
+        if let Some(RingStep::Fill(buffer, _)) = data.op.ring_step() {
             return self.fill_layout(buffer).filter(|_| !self.is_bulk(buffer));
         }
         data.accessed_tile().and_then(|tile| self.layout_id(tile))

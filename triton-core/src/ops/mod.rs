@@ -10,6 +10,7 @@
 //!
 //! **Invariant:** an operation knows its operands and their types, but not the function that it is in.
 
+mod acts;
 pub mod cluster;
 pub(crate) mod double;
 pub mod eval;
@@ -24,6 +25,7 @@ pub mod outer;
 pub(crate) mod steps;
 pub(crate) mod trig;
 
+pub use acts::{Agent, Control, RingStep};
 pub use field::{GridAxis, Reader};
 pub(crate) use infer::list;
 pub use infer::{Given, Signature, accumulator, bitcasts, infer, product};
@@ -355,13 +357,5 @@ impl Op {
     /// The kind of an atomic update that commutes with others of its kind: its old value is unused.
     pub fn commutes(&self, asked: bool) -> Option<AtomicKind> {
         if let Op::Atomic { kind, .. } = *self { Some(kind).filter(|&k| !asked && k != AtomicKind::Xchg) } else { None }
-    }
-
-    /// What it orders of its program's accesses to global memory.
-    pub fn order(&self) -> MemoryOrder {
-        if let Op::Atomic { order, .. } | Op::AtomicCas { order, .. } = *self {
-            return order;
-        }
-        if *self == (Op::Fence {}) { MemoryOrder::AcqRel } else { MemoryOrder::Relaxed }
     }
 }

@@ -15,7 +15,7 @@ use crate::analysis::liveness::{self, LiveInterval, Liveness};
 use crate::analysis::storage::{self, Buffer};
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::access;
-use crate::ops::{Op, Scope};
+use crate::ops::{Control, Op, RingStep, Scope};
 use std::ops::Range;
 
 /// Bytes of a buffer that is not worth a barrier.
@@ -65,7 +65,7 @@ fn is_large(func: &Function, buffer: Value) -> bool {
 }
 
 fn is_loop(op: &Op) -> bool {
-    matches!(op, Op::For { .. } | Op::While {})
+    op.control().is_some_and(Control::repeats)
 }
 
 /// From where to where a buffer has its bytes.
@@ -120,7 +120,7 @@ fn end_loops(func: &mut Function) -> Result<(), String> {
         // A ring is defined before its loop.
         let buffer = |&i: &Inst| {
             let data = &func.insts[i];
-            if let Op::RingSlot { buffer, .. } = data.op { Some(buffer) } else { None }
+            if let Some(RingStep::Slot(buffer, _)) = data.op.ring_step() { Some(buffer) } else { None }
                 .or_else(|| data.results.first().copied().filter(|_| matches!(data.op, Op::SharedAlloc { .. })))
         };
         inside.iter().filter_map(buffer).any(|buffer| is_large(func, buffer))

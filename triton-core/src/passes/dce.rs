@@ -6,7 +6,7 @@
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Value};
-use crate::ops::{Effect, Op};
+use crate::ops::{Control, Effect, Op};
 
 /// See the [module's page](self).
 pub fn dce(func: &mut Function) {
@@ -25,9 +25,9 @@ fn block(func: &mut Function, id: Block, needed: &mut SideTable<Value, bool>) {
             Effect::Write => true,
             Effect::Pure | Effect::Read => used,
             Effect::Control => {
-                let acts = |op: &Op| op.effect() == Effect::Write || *op == (Op::While {});
+                let acts = |op: &Op| op.effect() == Effect::Write || op.control().is_some_and(Control::may_wait);
                 let inside = data.regions.iter().any(|&region| func.contains(region, acts));
-                used || inside || acts(&data.op) || data.op == (Op::Yield {})
+                used || inside || acts(&data.op) || data.op.control() == Some(Control::Yield)
             }
         };
         if keep {

@@ -27,7 +27,7 @@ use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Stage, Value};
 use crate::layout::convert::{self, PlanKind};
 use crate::layout::{Layout, Mem, access, cost};
-use crate::ops::{DotKind, LayoutRule, Op};
+use crate::ops::{AccessEffect, DotKind, LayoutRule, Op};
 use crate::span::Span;
 use crate::types::{Shape, Type};
 
@@ -273,7 +273,11 @@ fn through_buffers(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<I
 /// Gives what an atomic update yields to all threads that need it.
 fn exchange_result(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<(), String> {
     let data = &func.insts[inst];
-    let (Op::Atomic { .. } | Op::AtomicCas { .. }, &[all]) = (&data.op, &data.results[..]) else { return Ok(()) };
+    let updates = data.op.access().is_some_and(|access| access.effect == AccessEffect::Update);
+    let &[all] = &data.results[..] else { return Ok(()) };
+    if !updates {
+        return Ok(());
+    }
     let (span, ty, layout) = (data.span, func.ty(all), func.layout(all).cloned());
     let known_to_all = layout.as_ref().is_some_and(|layout| layout.replicated() == (0, 0));
     if known_to_all || !func.used()[all] {

@@ -15,7 +15,7 @@ use super::Env;
 use crate::analysis::forward::{Analysis, forward};
 use crate::entity::SideTable;
 use crate::ir::{Function, Inst, InstData, Value};
-use crate::ops::{GridAxis, Location, Op};
+use crate::ops::{AccessEffect, Control, GridAxis, Location, Op};
 use crate::types::Type;
 
 /// The widest band.
@@ -53,16 +53,17 @@ pub(super) fn explain(func: &Function) -> String {
 /// Whether an instruction may wait until another program has done something.
 pub(super) fn waits(func: &Function, inst: Inst) -> bool {
     let mut inside = Vec::new();
-    if (func.insts[inst].op == Op::While {}) {
+    if func.insts[inst].op.control().is_some_and(Control::may_wait) {
         func.walk_inst(inst, &mut inside);
     }
-    inside.iter().any(|&inst| matches!(func.insts[inst].op, Op::Atomic { .. } | Op::AtomicCas { .. }))
+    let updates = |&inst: &Inst| func.insts[inst].op.access().is_some_and(|of| of.effect == AccessEffect::Update);
+    inside.iter().any(updates)
 }
 
 /// What each turn of a loop loads, and the type of its tiles.
 fn loaded_by_turns(func: &Function, inst: Inst) -> Vec<(Location, Type)> {
     let mut inside = Vec::new();
-    if matches!(func.insts[inst].op, Op::For { .. } | Op::While {}) {
+    if func.insts[inst].op.control().is_some_and(Control::repeats) {
         func.walk_inst(inst, &mut inside);
     }
     let load = |inst: Inst| match (func.insts[inst].op, &func.insts[inst].results[..]) {

@@ -35,7 +35,7 @@ use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, RingId, Value
 use crate::layout::shared::Reach;
 use crate::layout::{Layout, access};
 use crate::ops::kinds::{AtomicKind, BinaryKind};
-use crate::ops::{self, AccessEffect, Location, Op, Scope, ShapeChange};
+use crate::ops::{self, AccessEffect, Control, Location, Op, RingStep, Scope, ShapeChange};
 use crate::passes::Env;
 use crate::types::DType;
 use std::ops::Range;
@@ -133,7 +133,7 @@ impl Sync<'_> {
             if let Op::Sync { scope } = op {
                 wait(&mut pending, scope);
             }
-            if let Op::RingWait { ring, item } = op
+            if let Some(RingStep::Wait(ring, item)) = op.ring_step()
                 && self.func.rings[ring].bulk
             {
                 self.arrive(&mut pending, ring, item);
@@ -144,7 +144,7 @@ impl Sync<'_> {
             let all = || new.iter().chain(released);
             let conflicts = all().flat_map(|new| pending.iter().filter_map(|old| self.conflict(old, new)));
             // A release accesses nothing itself.
-            if let Some(scope) = conflicts.max().filter(|_| !matches!(op, Op::RingRelease { .. })) {
+            if let Some(scope) = conflicts.max().filter(|_| !matches!(op.ring_step(), Some(RingStep::Release(..)))) {
                 let span = self.func.insts[inst].span;
                 insts.push(self.func.make(Op::Sync { scope }, span)?);
                 wait(&mut pending, scope);
@@ -154,13 +154,15 @@ impl Sync<'_> {
                 merge(&mut pending, vec![ordered]);
             }
             let regions = self.func.insts[inst].regions.clone();
-            if matches!(op, Op::If { .. }) {
+            if let Some(Control::If(_)) = op.control() {
                 let mut after = Vec::new();
                 for region in regions {
                     merge(&mut after, self.block(region, pending.clone())?);
                 }
                 pending = after;
-            } else if let Some((body, test)) = regions.split_last() {
+            } else if op.control().is_some_and(Control::repeats)
+                && let Some((body, test)) = regions.split_last()
+            {
                 let tested = |cx: &mut Self, pending| test.iter().try_fold(pending, |state, &r| cx.block(r, state));
                 let around = self.repeated;
                 for access in &mut pending {
@@ -215,16 +217,18 @@ impl Sync<'_> {
             kind: AccessKind::Read,
             warp_waited: false,
         };
-        let op = self.func.insts[inst].op;
-        if let Op::RingFill { buffer, item, .. } = op {
-            let ring = self.func.ring_of(buffer);
-            all.extend(ring.map(|(ring, at)| written(self.func.rings[ring].buffers[at], item)));
-        } else if let Op::RingRelease { ring, item } = op {
-            all.extend(self.func.rings[ring].buffers.iter().map(|&of| released(of, item)));
-        } else if let Op::RingWait { ring, item } = op
-            && !self.func.rings[ring].bulk
-        {
-            all.extend(self.func.rings[ring].buffers.iter().map(|&of| written(of, item)));
+        match self.func.insts[inst].op.ring_step() {
+            Some(RingStep::Fill(buffer, item)) => {
+                let ring = self.func.ring_of(buffer);
+                all.extend(ring.map(|(ring, at)| written(self.func.rings[ring].buffers[at], item)));
+            }
+            Some(RingStep::Release(ring, item)) => {
+                all.extend(self.func.rings[ring].buffers.iter().map(|&of| released(of, item)));
+            }
+            Some(RingStep::Wait(ring, item)) if !self.func.rings[ring].bulk => {
+                all.extend(self.func.rings[ring].buffers.iter().map(|&of| written(of, item)));
+            }
+            Some(RingStep::Wait(..) | RingStep::Slot(..)) | None => {}
         }
         all
     }
@@ -431,7 +435,7 @@ impl Items {
                 let sum = |(a, b): (Item, Item)| Item { base: a.base.or(b.base), offset: a.offset + b.offset };
                 items.sums[data.results[0]] =
                     Some((a, b)).filter(|(a, b)| a.base.is_none() || b.base.is_none()).map(sum);
-            } else if let Op::RingSlot { buffer, item } = data.op {
+            } else if let Some(RingStep::Slot(buffer, item)) = data.op.ring_step() {
                 let item = items.of_value(item);
                 items.slots[data.results[0]] = Some((buffer, item));
                 item.base.into_iter().for_each(|base| counts[base] = true);

@@ -6,7 +6,7 @@
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
-use crate::ops::{DotKind, Memory, Op};
+use crate::ops::{Agent, Memory, Op};
 use std::ops::Range;
 
 /// What is known of the async proxy.
@@ -30,7 +30,7 @@ impl Proxy {
                 let first = at.map_or(0, u64::from);
                 bytes[buffer] = first..first + func.buffer_bytes(buffer);
                 accessed.extend(Some(buffer).filter(|&buffer| func.is_bulk(buffer)));
-            } else if let Op::Dot { kind: DotKind::Wgmma, .. } = data.op {
+            } else if data.op.agent() == Agent::AsyncProxy {
                 let operands = func.shared_operands(&data.op).into_iter();
                 accessed.extend(operands.map(|(operand, _)| buffer_of[operand].unwrap_or(operand)));
             }
@@ -45,22 +45,22 @@ impl Proxy {
                 shared[value] = shared[buffer];
             }
         }
-        let any = !func.tensor_maps().is_empty()
-            || func.contains(func.body, |op| matches!(op, Op::Dot { kind: DotKind::Wgmma, .. }));
+        let any = !func.tensor_maps().is_empty() || func.contains(func.body, |op| op.agent() == Agent::AsyncProxy);
         Proxy { shared, any, touched: false }
     }
 
     /// Whether threads access bytes of the async proxy by an instruction.
     fn touches(&self, func: &Function, data: &InstData) -> bool {
-        if let Op::RingFill { buffer, .. } = data.op {
-            return !func.is_bulk(buffer) && self.shared[buffer];
-        }
+        // The async proxy itself reads the operands of `wgmma`.
+        let by_threads = match data.op.agent() {
+            Agent::OfRing(buffer) => return !func.is_bulk(buffer) && self.shared[buffer],
+            Agent::AsyncProxy => false,
+            Agent::Threads => true,
+        };
         let accessed = data.op.access().and_then(|access| match access.memory {
             Memory::Shared(buffer) => Some(buffer),
             Memory::Global(_) => None,
         });
-        // The async proxy itself reads the operands of `wgmma`.
-        let by_threads = !matches!(data.op, Op::Dot { kind: DotKind::Wgmma, .. });
         let read = func.shared_operands(&data.op).into_iter().filter(|_| by_threads).map(|(operand, _)| operand);
         accessed.into_iter().chain(read).any(|buffer| self.shared[buffer])
     }

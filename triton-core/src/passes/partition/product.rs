@@ -3,7 +3,7 @@
 use super::axes::Axes;
 use crate::analysis::defs::Defs;
 use crate::ir::{Function, Inst, InstData, Value};
-use crate::ops::{Effect, Op};
+use crate::ops::{Control, Effect, Op};
 use crate::types::DType;
 
 /// Columns of a sum that a block is left with at least.
@@ -26,7 +26,7 @@ pub(super) struct Product {
 impl Product {
     /// That of a function at stage 0, if it has one loop, which does nothing else; or what is in the way.
     pub fn of(func: &Function) -> Result<Product, String> {
-        let loops = func.block(func.body).filter(|(_, data)| matches!(data.op, Op::For { .. } | Op::While {}));
+        let loops = func.block(func.body).filter(|(_, data)| data.op.control().is_some_and(Control::repeats));
         let loops: Vec<(Inst, &InstData)> = loops.collect();
         let &[(around, data)] = &loops[..] else {
             return Err(format!("the kernel has {} loops, not one", loops.len()));
