@@ -13,7 +13,7 @@ use crate::analysis::{axis, pressure};
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::{LANES, access, cost};
 use crate::metadata::{Arg, Specialization, Target};
-use crate::ops::{DotKind, Op};
+use crate::ops::{Control, DotKind, Op};
 use crate::passes::{self, Env};
 use std::ops::{Add, Mul};
 
@@ -151,27 +151,26 @@ struct Walk<'f> {
 
 impl Walk<'_> {
     /// What a block of the function does, and how long it takes alone.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "control flow alone has regions that run")]
     fn block(&mut self, block: Block) -> (Work, f64) {
         let func = self.func;
         let (mut here, mut inner, mut alone) = (Work::default(), Work::default(), 0.0);
         for (inst, data) in func.block(block) {
-            match data.op {
-                Op::For { start, end, step } => {
-                    let trips = self.scalars.trips([start, end, step]).unwrap_or(cost::INNER_TRIPS);
+            match data.op.control() {
+                Some(Control::For(bounds)) => {
+                    let trips = self.scalars.trips(bounds).unwrap_or(cost::INNER_TRIPS);
                     let (work, once) = self.block(data.regions[0]);
                     let once = once.max(self.latency_of_ring(data.regions[0]));
                     inner = inner + work * trips;
                     alone += once * trips;
                 }
-                Op::While {} => {
+                Some(Control::While) => {
                     let of_regions: Vec<(Work, f64)> = data.regions.iter().map(|&region| self.block(region)).collect();
                     for (work, once) in of_regions {
                         inner = inner + work * cost::INNER_TRIPS;
                         alone += once * cost::INNER_TRIPS;
                     }
                 }
-                Op::If { cond } => {
+                Some(Control::If(cond)) => {
                     let holds = self.scalars.value(cond).map(|bits| bits != 0);
                     for (region, taken) in data.regions.iter().zip([true, false]) {
                         let share = holds.map_or(cost::BRANCH, |holds| f64::from(u8::from(holds == taken)));
@@ -182,7 +181,7 @@ impl Walk<'_> {
                         }
                     }
                 }
-                _ => {
+                Some(Control::Yield) | None => {
                     self.scalars.define(inst, data);
                     here = here + work(func, data);
                 }

@@ -166,7 +166,6 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
 ///
 /// # Errors
 /// The message for an integer division that has no result.
-#[expect(clippy::wildcard_enum_match_arm, reason = "whatever touches memory, the program or blocks is not evaluated")]
 pub fn evaluate<'a>(
     func: &Function,
     op: &Op,
@@ -220,7 +219,42 @@ pub fn evaluate<'a>(
         }
         Op::Compare { kind, a, b } => eval::compare(kind, dtype(a)?, &operand(a)?, &operand(b)?),
         Op::Ternary { kind, a, b, c } => eval::ternary(kind, dtype(a)?, &operand(a)?, &operand(b)?, &operand(c)?),
-        _ => return None,
+        // These touch memory, the program or blocks, or have regions.
+        Op::Outer { .. }
+        | Op::ProgramId { .. }
+        | Op::NumPrograms { .. }
+        | Op::ClusterRank {}
+        | Op::ClusterGather { .. }
+        | Op::ClusterScatter { .. }
+        | Op::ClusterArrive {}
+        | Op::ClusterWait {}
+        | Op::ClusterSend { .. }
+        | Op::ClusterReceive { .. }
+        | Op::BlockId {}
+        | Op::NumBlocks {}
+        | Op::Dot { .. }
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Atomic { .. }
+        | Op::AtomicCas { .. }
+        | Op::Fence {}
+        | Op::Assert { .. }
+        | Op::Print { .. }
+        | Op::SharedAlloc { .. }
+        | Op::SharedStore { .. }
+        | Op::SharedLoad { .. }
+        | Op::SharedSlice { .. }
+        | Op::RingFill { .. }
+        | Op::RingWait { .. }
+        | Op::RingSlot { .. }
+        | Op::RingRelease { .. }
+        | Op::DotWait { .. }
+        | Op::Sync { .. }
+        | Op::For { .. }
+        | Op::While {}
+        | Op::If { .. }
+        | Op::Yield {}
+        | Op::Fold { .. } => return None,
     }))
 }
 
@@ -402,7 +436,6 @@ impl Machine<'_> {
     }
 
     /// One operation without regions.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "what `evaluate` does not know is an error")]
     fn step(&self, inst: &InstData) -> Result<Vec<u64>, String> {
         let value = |v: Value| self.value(v);
         match inst.op {
@@ -436,15 +469,56 @@ impl Machine<'_> {
                 let compare = value(compare);
                 self.update(to, dtype, &|i, old| if old == compare[i] { x[i] } else { old })
             }
-            _ => {
+            Op::Const { .. }
+            | Op::Outer { .. }
+            | Op::Arange { .. }
+            | Op::Splat { .. }
+            | Op::Broadcast { .. }
+            | Op::Reshape { .. }
+            | Op::Permute { .. }
+            | Op::Join { .. }
+            | Op::Split { .. }
+            | Op::Convert { .. }
+            | Op::Cast { .. }
+            | Op::Bitcast { .. }
+            | Op::Select { .. }
+            | Op::Offset { .. }
+            | Op::Unary { .. }
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Ternary { .. } => {
                 let result =
                     evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));
                 let result = result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())));
-                result.map_err(|what| match inst.op {
-                    Op::Binary { b, .. } if self.is_padding(b) => format!("{what}{PADDING}"),
-                    _ => what,
-                })
+                let padded = || if let Op::Binary { b, .. } = inst.op { self.is_padding(b) } else { false };
+                result.map_err(|what| if padded() { format!("{what}{PADDING}") } else { what })
             }
+            // What `instruction` does itself.
+            Op::ClusterGather { .. }
+            | Op::ClusterScatter { .. }
+            | Op::ClusterArrive {}
+            | Op::ClusterWait {}
+            | Op::ClusterSend { .. }
+            | Op::ClusterReceive { .. }
+            | Op::Dot { .. }
+            | Op::Fence {}
+            | Op::Assert { .. }
+            | Op::Print { .. }
+            | Op::SharedAlloc { .. }
+            | Op::SharedStore { .. }
+            | Op::SharedLoad { .. }
+            | Op::SharedSlice { .. }
+            | Op::RingFill { .. }
+            | Op::RingWait { .. }
+            | Op::RingSlot { .. }
+            | Op::RingRelease { .. }
+            | Op::DotWait { .. }
+            | Op::Sync { .. }
+            | Op::For { .. }
+            | Op::While {}
+            | Op::If { .. }
+            | Op::Yield {}
+            | Op::Fold { .. } => Err(format!("`{}` is not computed from its operands alone", inst.op.mnemonic())),
         }
     }
 

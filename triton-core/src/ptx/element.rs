@@ -79,7 +79,6 @@ impl Lower<'_> {
     }
 
     /// One register of the result of an operation that moves nothing between threads.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the others move elements, or have effects")]
     pub fn compute(&mut self, op: &ops::Op, result: Value, r: usize) -> Result<Reg, String> {
         Ok(match *op {
             ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.element(x, r)?,
@@ -125,7 +124,47 @@ impl Lower<'_> {
                 let (dtype, abc) = (self.dtype(a)?, [self.element(a, r)?, self.element(b, r)?, self.element(c, r)?]);
                 self.ternary(kind, dtype, abc)
             }
-            _ => return Err(format!("`{}` is not elementwise", op.mnemonic())),
+            // These are known before, move elements, or have effects.
+            ops::Op::Const { .. }
+            | ops::Op::Outer { .. }
+            | ops::Op::ProgramId { .. }
+            | ops::Op::NumPrograms { .. }
+            | ops::Op::ClusterRank {}
+            | ops::Op::ClusterGather { .. }
+            | ops::Op::ClusterScatter { .. }
+            | ops::Op::ClusterArrive {}
+            | ops::Op::ClusterWait {}
+            | ops::Op::ClusterSend { .. }
+            | ops::Op::ClusterReceive { .. }
+            | ops::Op::BlockId {}
+            | ops::Op::NumBlocks {}
+            | ops::Op::Splat { .. }
+            | ops::Op::Join { .. }
+            | ops::Op::Split { .. }
+            | ops::Op::Convert { .. }
+            | ops::Op::Dot { .. }
+            | ops::Op::Load { .. }
+            | ops::Op::Store { .. }
+            | ops::Op::Atomic { .. }
+            | ops::Op::AtomicCas { .. }
+            | ops::Op::Fence {}
+            | ops::Op::Assert { .. }
+            | ops::Op::Print { .. }
+            | ops::Op::SharedAlloc { .. }
+            | ops::Op::SharedStore { .. }
+            | ops::Op::SharedLoad { .. }
+            | ops::Op::SharedSlice { .. }
+            | ops::Op::RingFill { .. }
+            | ops::Op::RingWait { .. }
+            | ops::Op::RingSlot { .. }
+            | ops::Op::RingRelease { .. }
+            | ops::Op::DotWait { .. }
+            | ops::Op::Sync { .. }
+            | ops::Op::For { .. }
+            | ops::Op::While {}
+            | ops::Op::If { .. }
+            | ops::Op::Yield {}
+            | ops::Op::Fold { .. } => return Err(format!("`{}` is not elementwise", op.mnemonic())),
         })
     }
 

@@ -115,7 +115,6 @@ impl<'a> Writer<'a> {
     }
 
     /// An instruction as a block does it.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other operations name no extent and no index")]
     fn instruction(&mut self, inst: Inst, segment: &Segment<'_>) -> Result<(), String> {
         self.span = self.func.insts[inst].span;
         let data = self.func.insts[inst].clone();
@@ -149,7 +148,53 @@ impl<'a> Writer<'a> {
             Op::Atomic { to, value, .. } | Op::AtomicCas { to, value, .. } => {
                 *to = self.location(*to, Some(*value), segment)?
             }
-            _ => {}
+            // These name no extent and no index along the axis.
+            Op::Const { .. }
+            | Op::Outer { .. }
+            | Op::ProgramId { .. }
+            | Op::NumPrograms { .. }
+            | Op::ClusterRank { .. }
+            | Op::Arange { .. }
+            | Op::Permute { .. }
+            | Op::Join { .. }
+            | Op::Split { .. }
+            | Op::Convert { .. }
+            | Op::Dot { .. }
+            | Op::Cast { .. }
+            | Op::Bitcast { .. }
+            | Op::Select { .. }
+            | Op::Offset { .. }
+            | Op::Fence {}
+            | Op::Assert { .. }
+            | Op::Print { .. }
+            | Op::For { .. }
+            | Op::While {}
+            | Op::If { .. }
+            | Op::Yield {}
+            | Op::Fold { .. }
+            | Op::Unary { .. }
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Ternary { .. } => {}
+            // Not at stage 0, or of a cluster already: `Axes` refuses them.
+            Op::ClusterGather { .. }
+            | Op::ClusterScatter { .. }
+            | Op::ClusterArrive {}
+            | Op::ClusterWait {}
+            | Op::ClusterSend { .. }
+            | Op::ClusterReceive { .. }
+            | Op::SharedAlloc { .. }
+            | Op::SharedStore { .. }
+            | Op::SharedLoad { .. }
+            | Op::SharedSlice { .. }
+            | Op::RingFill { .. }
+            | Op::RingWait { .. }
+            | Op::RingSlot { .. }
+            | Op::RingRelease { .. }
+            | Op::BlockId {}
+            | Op::NumBlocks {}
+            | Op::DotWait { .. }
+            | Op::Sync { .. } => return Err(format!("`{}` in a program that is not partitioned yet", op.mnemonic())),
         }
         self.func.insts[inst].op = op;
         self.insts.push(inst);

@@ -13,7 +13,7 @@ use crate::layout::access::{Access, Form};
 use crate::layout::convert::{self, Plan};
 use crate::layout::cost;
 use crate::metadata::{Arg, TargetInfo};
-use crate::ops::{DotKind, Op};
+use crate::ops::{Control, DotKind, Op};
 use crate::passes::Env;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -79,7 +79,6 @@ struct Lines<'a> {
 }
 
 /// Compares how often blocks run with what was assumed.
-#[expect(clippy::wildcard_enum_match_arm, reason = "control flow alone has regions that run")]
 fn ratios(func: &Function, graph: &Graph, scalars: &mut Scalars<'_>, block: Block, ratio: &mut SideTable<Block, f64>) {
     for (inst, data) in func.block(block) {
         if data.regions.is_empty() {
@@ -87,10 +86,12 @@ fn ratios(func: &Function, graph: &Graph, scalars: &mut Scalars<'_>, block: Bloc
         }
         for (number, &region) in data.regions.iter().enumerate() {
             let assumed = graph.runs(region) / graph.runs(block);
-            let runs = match data.op {
-                Op::For { start, end, step } => scalars.trips([start, end, step]),
-                Op::If { cond } => scalars.value(cond).map(|holds| f64::from(u8::from((holds != 0) == (number == 0)))),
-                _ => None,
+            let runs = match data.op.control() {
+                Some(Control::For(bounds)) => scalars.trips(bounds),
+                Some(Control::If(cond)) => {
+                    scalars.value(cond).map(|holds| f64::from(u8::from((holds != 0) == (number == 0))))
+                }
+                Some(Control::While | Control::Yield) | None => None,
             };
             ratio[region] = ratio[block] * runs.map_or(1.0, |runs| runs / assumed);
             ratios(func, graph, scalars, region, ratio);
