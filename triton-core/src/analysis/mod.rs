@@ -4,7 +4,6 @@ pub mod advice;
 pub mod axis;
 pub mod defs;
 pub mod forward;
-pub mod in_flight;
 pub mod interval;
 pub mod liveness;
 pub mod pressure;

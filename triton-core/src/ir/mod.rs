@@ -67,6 +67,7 @@
 
 mod clusters;
 pub mod folds;
+pub mod in_flight;
 mod layouts;
 mod operands;
 pub mod parse;

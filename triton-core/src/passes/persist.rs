@@ -17,10 +17,9 @@
 
 use super::{Env, map_programs};
 use crate::analysis::defs::Defs;
-use crate::analysis::in_flight;
 use crate::analysis::remat::{self, Divisions, Remat, Supply};
 use crate::entity::SideTable;
-use crate::ir::{Block, BlockData, Function, Inst, InstData, Value};
+use crate::ir::{Block, BlockData, Function, Inst, InstData, Value, in_flight};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{Effect, GridAxis, Location, Op, Values};
 use crate::span::Span;

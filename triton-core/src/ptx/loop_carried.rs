@@ -1,8 +1,8 @@
 //! What loops carry for products: sums that they add to in place, and operands as words.
 
 use crate::analysis::defs::Defs;
-use crate::analysis::in_flight;
 use crate::entity::SideTable;
+use crate::ir::in_flight::{self, InFlight};
 use crate::ir::{Function, Value};
 use crate::ops::{self, DotKind};
 use crate::types::{DType, Elem};
@@ -15,30 +15,21 @@ pub(super) struct LoopCarried {
     pub fused: SideTable<Value, bool>,
     /// Operands that are carried as words of two elements.
     pub words: SideTable<Value, bool>,
+    /// Of what a wait for a product yields, how many began after that: see [`InFlight`].
+    pub newer: SideTable<Value, Option<u32>>,
 }
 
 impl LoopCarried {
     /// Those of a function.
     pub fn of(func: &Function, defs: &Defs) -> LoopCarried {
-        let (sums, mut fused) = (sums(func, defs), SideTable::new(false));
+        let (sums, mut fused) = (in_flight::lent(func), SideTable::new(false));
         for inst in func.walk() {
             if let ops::Op::Dot { kind: DotKind::Fma, acc, .. } = func.insts[inst].op {
                 fused[acc] = sums[acc] && func.ty(acc).elem == Elem::Num(DType::F32);
             }
         }
-        LoopCarried { sums, fused, words: words(func, defs) }
+        LoopCarried { sums, fused, words: words(func, defs), newer: InFlight::of(func).newer }
     }
-}
-
-/// Sums whose registers a product adds to.
-fn sums(func: &Function, defs: &Defs) -> SideTable<Value, bool> {
-    let mut in_place = SideTable::new(false);
-    for inst in func.walk() {
-        if let ops::Op::Dot { acc, .. } = func.insts[inst].op {
-            in_place[acc] = in_flight::lends(func, defs, inst, acc);
-        }
-    }
-    in_place
 }
 
 /// Parameters of loops that only tensor cores read, as operands of two elements a word: a loop carries the words. As elements they

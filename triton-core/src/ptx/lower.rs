@@ -11,7 +11,6 @@ use super::proxy::Proxy;
 use super::run::Run;
 use super::{Bounds, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
 use crate::analysis::axis::{self, AxisInfo};
-use crate::analysis::in_flight::InFlight;
 use crate::analysis::pressure;
 use crate::analysis::stepped::Stepped;
 use crate::entity::SideTable;
@@ -79,7 +78,6 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         facts,
         cold: None,
         loop_carried: LoopCarried::of(func, demand.defs()),
-        newer: InFlight::of(func).newer,
         demand,
         report: None,
         texts: Vec::new(),
@@ -173,8 +171,6 @@ pub(super) struct Lower<'a> {
     pub facts: SideTable<Value, AxisInfo>,
     /// What loops carry for products.
     pub loop_carried: LoopCarried,
-    /// Of what a wait for a product yields, how many began after that.
-    newer: SideTable<Value, Option<u32>>,
     /// The parameter of a kernel with assertions: see `report`.
     pub report: Option<(Reg, Reg)>,
     /// Texts of the module.
@@ -379,12 +375,7 @@ impl Lower<'_> {
             }
             ops::Op::RingSlot { buffer, item } => return self.ring_slot(buffer, item, yields()?).map(|()| Vec::new()),
             ops::Op::RingRelease { .. } => return Ok(Vec::new()),
-            ops::Op::DotWait { sum } => {
-                if let Some(groups) = self.newer[yields()?] {
-                    self.emit(Op::WgmmaWait { groups });
-                }
-                self.regs(sum).to_vec()
-            }
+            ops::Op::DotWait { sum } => self.dot_wait(sum, yields()?),
             ops::Op::ClusterArrive {} => return self.cluster_arrive().map(|()| Vec::new()),
             ops::Op::ClusterWait {} => {
                 self.emit(Op::ClusterWait);

@@ -1,7 +1,7 @@
 //! Lowering of products by `wgmma`: four warps multiply what is in shared memory, from a descriptor of where.
 //!
 //! Sums are in place: an instruction adds to the registers of its operand. All instructions of a product are one group: a `dot.wait` is for
-//! all groups but those that began after its own, which [`in_flight`](crate::analysis::in_flight) counts.
+//! all groups but those that began after its own, which [`in_flight`](crate::ir::in_flight) counts.
 //!
 //! Descriptors differ between warpgroups and slots in the address alone. It is computed once and stepped by constants; the number of the
 //! warpgroup comes from a shuffle, by which assemblers know that it is uniform in a warp. (PTX ISA, "Asynchronous warpgroup-level matrix
@@ -96,6 +96,14 @@ impl Lower<'_> {
         }
         self.emit(Op::WgmmaCommit);
         Ok(sums)
+    }
+
+    /// Waits for the product that a sum is of, whose registers the result has.
+    pub(super) fn dot_wait(&mut self, sum: Value, result: Value) -> Vec<Reg> {
+        if let Some(groups) = self.loop_carried.newer[result] {
+            self.emit(Op::WgmmaWait { groups });
+        }
+        self.regs(sum).to_vec()
     }
 
     /// An operand in shared memory with K along dimension `k`. Of the number of a warpgroup, divided by the first of `groups` and modulo

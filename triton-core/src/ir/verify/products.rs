@@ -3,9 +3,8 @@
 //! A sum in flight is taken by one product, which adds to the same registers, or carried by the loop whose parameter they are: neither moves
 //! it. All else takes what a wait for it yields, unless a product has taken the sum.
 
-use crate::analysis::defs::Defs;
-use crate::analysis::in_flight::{self, InFlight};
 use crate::entity::SideTable;
+use crate::ir::in_flight::{self, InFlight};
 use crate::ir::{Function, Inst, Value};
 use crate::ops::Op;
 use crate::types::Stage;
@@ -18,13 +17,22 @@ pub(super) fn check(func: &Function) -> Result<(), Broken> {
     if func.stage != Stage::Synchronized || !func.contains(func.body, in_flight::is_product) {
         return Ok(());
     }
-    let checker = Checker { func, defs: Defs::of(func), sums: InFlight::of(func).sums };
+    let (mut added_to, lent) = (SideTable::new(None), in_flight::lent(func));
+    for inst in func.walk() {
+        if let Op::Dot { acc, .. } = func.insts[inst].op {
+            func.insts[inst].results.iter().for_each(|&sum| added_to[sum] = Some(acc).filter(|&acc| lent[acc]));
+        }
+    }
+    let checker = Checker { func, lent, added_to, sums: InFlight::of(func).sums };
     func.walk().into_iter().try_for_each(|inst| checker.instruction(inst))
 }
 
 struct Checker<'a> {
     func: &'a Function,
-    defs: Defs,
+    /// Sums to whose registers a product adds.
+    lent: SideTable<Value, bool>,
+    /// Of the sum of such a product, the one that it adds to.
+    added_to: SideTable<Value, Option<Value>>,
     /// Those in flight.
     sums: SideTable<Value, bool>,
 }
@@ -32,12 +40,11 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn instruction(&self, inst: Inst) -> Result<(), Broken> {
         let data = &self.func.insts[inst];
-        let lent = |acc: Value| in_flight::lends(self.func, &self.defs, inst, acc);
         let mut operands = Vec::new();
         if let Op::Dot { a, b, acc, .. } = data.op
             && in_flight::is_product(&data.op)
         {
-            operands.extend([Some(a), Some(b), Some(acc).filter(|&acc| !lent(acc))].into_iter().flatten());
+            operands.extend([Some(a), Some(b), Some(acc).filter(|&acc| !self.lent[acc])].into_iter().flatten());
         } else if !matches!(data.op, Op::DotWait { .. } | Op::Yield {}) {
             // What a region yields, the instruction around it takes.
             data.for_each_operand(|v| operands.push(v));
@@ -53,11 +60,7 @@ impl Checker<'_> {
 
     /// The value whose registers a sum is in.
     fn registers(&self, mut sum: Value) -> Value {
-        while let Some(inst) = self.defs.definition(sum) {
-            let Op::Dot { acc, .. } = self.func.insts[inst].op else { break };
-            if !in_flight::lends(self.func, &self.defs, inst, acc) {
-                break;
-            }
+        while let Some(acc) = self.added_to[sum] {
             sum = acc;
         }
         sum

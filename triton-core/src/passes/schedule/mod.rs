@@ -29,7 +29,6 @@ use super::Env;
 use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
 use crate::layout::Mem;
 use crate::ops::{Location, Op};
-use plan::Plan;
 
 /// See the [module's page](self).
 ///
@@ -67,6 +66,15 @@ fn loops(func: &Function) -> Vec<(Block, Inst)> {
 /// The most slots of the rings of any loop.
 fn most_stages(func: &Function) -> u32 {
     loops(func).into_iter().map(|(_, inst)| func.stages(inst)).max().unwrap_or(1)
+}
+
+/// Which rings there are to be.
+struct Plan {
+    loops: Vec<Loop>,
+    /// The slots of each ring, if its loop asks for as many.
+    slots: u32,
+    /// As of [`Function::neighbours`].
+    neighbours: u32,
 }
 
 /// A loop with loads that a ring can take.

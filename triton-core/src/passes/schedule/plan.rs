@@ -2,18 +2,9 @@
 
 use super::super::multicast::{NEIGHBOURS, Neighbours};
 use super::super::{Env, allocate, persist, sync};
-use super::{Copy, Loop, most_stages, write};
+use super::{Copy, Loop, Plan, most_stages, write};
 use crate::analysis::defs::Defs;
 use crate::ir::Function;
-
-/// See the [module's page](self).
-pub(super) struct Plan {
-    pub loops: Vec<Loop>,
-    /// The slots of each ring, if its loop asks for as many.
-    pub slots: u32,
-    /// As of [`Function::neighbours`].
-    pub neighbours: u32,
-}
 
 impl Plan {
     /// The one with most slots that fits.

@@ -3,9 +3,8 @@
 //! Waits name a sum ([`Op::DotWait`]). The hardware counts: products are done in the order in which they began, and a wait is for all but the
 //! newest few (PTX ISA, "wgmma.wait_group"). Where branches meet, and over back edges, the fewest count, so that a wait is never too short.
 
-use super::defs::Defs;
+use super::{Block, Carried, Function, InstData, Value};
 use crate::entity::SideTable;
-use crate::ir::{Block, Carried, Function, Inst, InstData, Value};
 use crate::ops::{DotKind, Op};
 
 /// See the [module's page](self).
@@ -101,19 +100,33 @@ pub fn is_product(op: &Op) -> bool {
     matches!(op, Op::Dot { kind: DotKind::Wgmma, .. })
 }
 
-/// Whether a product adds to the registers of its sum: a parameter of its block, another sum there, or what a wait for one yields, that
-/// nothing else takes. A wait whose result is unused takes none.
-pub fn lends(func: &Function, defs: &Defs, product: Inst, acc: Value) -> bool {
-    let is_sum = match defs.op(func, acc) {
-        Some(op) => matches!(op, Op::Dot { .. } | Op::DotWait { .. }),
-        None => true,
-    };
-    let is_wait = |user: Inst| matches!(func.insts[user].op, Op::DotWait { .. });
-    let takes = |&user: &Inst| !is_wait(user) || func.insts[user].results.iter().any(|&sum| defs.uses(sum) > 0);
-    is_sum
-        && defs.home(acc).is_some()
-        && defs.home(acc) == defs.block_of(product)
-        && defs.users(acc).filter(takes).count() == 1
+/// The sums to whose registers a product adds: a parameter of its block, another sum there, or what a wait for one yields, that nothing else
+/// takes. A wait whose result is unused takes none.
+pub fn lent(func: &Function) -> SideTable<Value, bool> {
+    // The block of each parameter of a region and of each sum, and how often a value is taken.
+    let mut homes: SideTable<Value, Option<Block>> = SideTable::new(None);
+    let (mut uses, mut products, mut waits) = (SideTable::new(0u32), Vec::new(), Vec::new());
+    let mut open = vec![func.body];
+    while let Some(block) = open.pop() {
+        func.blocks[block].params.iter().for_each(|&param| homes[param] = Some(block));
+        for (_, data) in func.block(block) {
+            open.extend(&data.regions);
+            data.for_each_operand(|v| uses[v] += 1);
+            if let Op::Dot { acc, .. } = data.op {
+                products.push((block, acc));
+                data.results.iter().for_each(|&sum| homes[sum] = Some(block));
+            } else if let Op::DotWait { sum } = data.op {
+                data.results.iter().for_each(|&done| homes[done] = Some(block));
+                waits.extend(data.results.iter().map(|&done| (sum, done)));
+            }
+        }
+    }
+    for (sum, done) in waits {
+        uses[sum] -= u32::from(uses[done] == 0);
+    }
+    let mut lent = SideTable::new(false);
+    products.into_iter().for_each(|(block, acc)| lent[acc] = homes[acc] == Some(block) && uses[acc] == 1);
+    lent
 }
 
 /// Adds a sum in flight.
