@@ -19,7 +19,7 @@ use triton_core::metadata::{Image, Specialization};
 use triton_tests::expand::{Kernel, expand};
 use triton_tests::parallel;
 
-/// Files whose kernels are counted: those of the benchmarks, of the library's products and attention, and the others. The last file of a row has them, and
+/// Files whose kernels are counted: those of the benchmarks, of the library's products, and the others. The last file of a row has them, and
 /// those before it the functions that they call.
 const SOURCES: &[&[&str]] = &[
     &["benchmarks/src/rows.rs"],
@@ -27,7 +27,6 @@ const SOURCES: &[&[&str]] = &[
     &["benchmarks/src/products.rs"],
     &["benchmarks/src/fused.rs"],
     &["triton-kernels/src/functions/gemm.rs", "triton-kernels/src/gemm/kernels/whole.rs"],
-    &["triton-kernels/src/attention/kernels/functions.rs", "triton-kernels/src/attention/kernels/forward.rs"],
     &["tests/corpus/counts/kernels.rs"],
 ];
 

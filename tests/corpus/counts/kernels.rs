@@ -97,8 +97,8 @@ pub fn linear_relu<const BM: i32, const BN: i32, const BK: i32>(
 
 /// out = softmax(q · kᵀ) · v for each head, whose vectors have 64 elements, in one pass over the keys.
 ///
-/// `scale` is log₂(e) / √64. If CAUSAL, a row sees no key after its own.
-#[triton::kernel(CAUSAL = [false, true])]
+/// `scale` is log₂(e) / √64. If CAUSAL, a row sees no key after its own. The loop is that of the library.
+#[triton::kernel(CAUSAL = [false, true], fast_math = true)]
 pub fn attention<const CAUSAL: bool>(
     q: Tensor<f16, 3>,
     k: Tensor<f16, 3>,
@@ -109,20 +109,20 @@ pub fn attention<const CAUSAL: bool>(
     let (head, row) = (program_id(1), program_id(0) * 64);
     let queries = q.load([head, row, 0], [1, 64, 64]).reshape([64, 64]);
     let mut acc = zeros::<f32>([64, 64]);
-    let mut top = full([64], f32::NEG_INFINITY);
+    let mut top = full([64], f32::MIN);
     let mut total = zeros::<f32>([64]);
     let end = if CAUSAL { minimum(row + 64, k.dim(1)) } else { k.dim(1) };
     for at in (0..end).step_by(64) {
         let keys = k.load([head, at, 0], [1, 64, 64]).reshape([64, 64]);
-        let mut scores = dot(queries, keys.transpose(), zeros::<f32>([64, 64])) * scale;
-        let column = (at + arange(0, 64)).expand_dims(0);
-        scores = select(column < k.dim(1), scores, f32::NEG_INFINITY);
-        if CAUSAL {
-            scores = select(column <= (row + arange(0, 64)).expand_dims(1), scores, f32::NEG_INFINITY);
+        let mut scores = dot(queries, keys.transpose(), zeros::<f32>([64, 64]));
+        if at + 64 > k.dim(1) || CAUSAL && at + 64 > row {
+            let column = (at + arange(0, 64)).expand_dims(0);
+            let last = if CAUSAL { minimum(row + arange(0, 64), k.dim(1) - 1) } else { full([64], k.dim(1) - 1) };
+            scores = select(column <= last.expand_dims(1), scores, f32::NEG_INFINITY);
         }
-        let larger = maximum(top, max_axis(scores, 1));
+        let larger = maximum(top, max_axis(scores, 1) * scale);
         let rescale = exp2(top - larger);
-        let weights = exp2(scores - larger.expand_dims(1));
+        let weights = exp2(scores * scale - larger.expand_dims(1));
         total = total * rescale + sum_axis(weights, 1);
         let values = v.load([head, at, 0], [1, 64, 64]).reshape([64, 64]);
         acc = dot(weights.to::<f16>(), values, acc * rescale.expand_dims(1));
