@@ -7,7 +7,8 @@
 //! Lines are printed by the driver's `vprintf`: a format as for C's `printf`, and a list of arguments, all of them brought to
 //! 64 bits. One of the threads that hold an element prints its line.
 
-use super::lower::{Lower, class_of};
+use super::emitter::class_of;
+use super::lower::Lower;
 use super::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Special, Ty};
 use crate::ir::Value;
 use crate::layout::Layout;
@@ -20,7 +21,7 @@ impl Lower<'_> {
         let all = self.conjunction(&preds);
         let done = self.label();
         self.emit(Op::Bra { label: done, pred: Some(all), unless: false, uniform: false });
-        if let Some((given, address)) = self.report {
+        if let Some((given, address)) = self.params.report {
             let is_there = self.setp(Cmp::Ne, Ty::U64, given, 0);
             let number = self.mov(Ty::B32, i64::from(message.0) + 1);
             let mut srcs = vec![number];
@@ -49,7 +50,7 @@ impl Lower<'_> {
             }
         }
         format.push('\n');
-        let format = self.text(format);
+        let format = self.lines.text(format);
         let once = match first {
             Some(value) => self.store_guard(value),
             None => self.one_thread(),
@@ -79,7 +80,7 @@ impl Lower<'_> {
             for (i, &src) in args.iter().enumerate() {
                 self.emit(Op::StLocal { src, offset: 8 * i as u32 });
             }
-            self.local = self.local.max(8 * args.len().max(1) as u32);
+            self.lines.reserve(8 * args.len().max(1) as u32);
             let (format, list) = (self.address_of(Special::Text(format)), self.address_of(Special::Local));
             self.emit(Op::Printf { format, list });
             self.emit(Op::Label { label: skip });
@@ -107,7 +108,7 @@ impl Lower<'_> {
     fn argument(&mut self, dtype: DType, reg: Reg) -> Reg {
         match dtype.class() {
             types::Class::Bool => {
-                let (yes, no) = (self.text("true".into()), self.text("false".into()));
+                let (yes, no) = (self.lines.text("true".into()), self.lines.text("false".into()));
                 let (yes, no) = (self.address_of(Special::Text(yes)), self.address_of(Special::Text(no)));
                 self.selp(Ty::B64, yes, no, reg)
             }
@@ -122,16 +123,6 @@ impl Lower<'_> {
         let dst = self.reg(class_of(Ty::U64));
         self.emit(if what == Special::Local { Op::FromLocal { dst, src } } else { Op::FromGlobal { dst, src } });
         dst
-    }
-
-    /// The number of a text in the module.
-    fn text(&mut self, text: String) -> u32 {
-        let known = self.texts.iter().position(|t| *t == text);
-        let index = known.unwrap_or_else(|| {
-            self.texts.push(text);
-            self.texts.len() - 1
-        });
-        index as u32
     }
 
     /// The parameter of a kernel with assertions, as it was given and as an address in global memory.

@@ -11,7 +11,8 @@
 //! puts before it, and after the one behind it: causality is transitive across a barrier of the block (PTX ISA, "Causality order").
 
 use super::elementwise::arith_type;
-use super::lower::{Lower, bits_type, class_of};
+use super::emitter::{bits_type, class_of};
+use super::lower::Lower;
 use super::view::Tile;
 use super::{Address, AtomicOp, Cmp, Op, Reg, Ty};
 use crate::analysis::axis;
@@ -114,12 +115,12 @@ impl<'a> Lower<'a> {
         to: Location,
         operands: &[Value],
     ) -> Result<Vec<Vec<Reg>>, String> {
-        let asked = inst.results.iter().any(|&v| self.demand.defs().uses(v) > 0);
+        let asked = inst.results.iter().any(|&v| self.analyses.demand.defs().uses(v) > 0);
         // A `red` reads nothing, and so acquires nothing.
         let returns = asked || order.acquires() || matches!(op, AtomicOp::Exch | AtomicOp::Cas);
         let value = operands[0];
         let layout = self.func.layout(value).map_or(1, Layout::vector);
-        let width = axis::update_width(self.func, &self.facts, self.target.info(), (&inst.op, asked));
+        let width = axis::update_width(self.func, &self.analyses.facts, self.target.info(), (&inst.op, asked));
         let width = width.min(layout.into()) as usize;
         let mut elements = Elements::of(self, to, value, width)?;
         let mut results = Vec::new();

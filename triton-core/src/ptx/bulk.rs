@@ -27,7 +27,7 @@ impl Lower<'_> {
             let src = self.mov(Ty::B64, Operand::Special(Special::Param((first + number) as u32)));
             let dst = self.reg(Class::B64);
             self.emit(Op::FromParam { dst, src });
-            self.bulk.maps.insert(map, dst);
+            self.bulk.put_map(map, dst);
         }
         let base = (!maps.is_empty()).then(|| self.mov(Ty::U32, Operand::Special(Special::Shared)));
         let Some(base) = base else { return maps };
@@ -36,8 +36,9 @@ impl Lower<'_> {
         let elected = self.reg(Class::Pred);
         self.emit(Op::Elect { pred: elected });
         let all: Vec<Reg> = [elected].into_iter().chain(first_warp).collect();
-        self.bulk.issuer = self.conjunction(&all);
-        let one = Some(self.bulk.issuer);
+        let issuer = self.conjunction(&all);
+        self.bulk.set_issuer(issuer);
+        let one = Some(issuer);
         let mut at = shared_memory(func).0.next_multiple_of(8) as u32;
         for ring in func.rings.keys().filter(|&ring| func.rings[ring].bulk) {
             for slot in 0..func.rings[ring].slots {
@@ -49,16 +50,16 @@ impl Lower<'_> {
                 }
             }
             let parities = self.mov(Ty::B32, 0);
-            self.bulk.rings.insert(ring, (at, parities));
+            self.bulk.put_ring(ring, at, parities);
             at += func.mbarrier_bytes(ring) as u32;
         }
-        self.shared = self.shared.max(at);
+        self.buffers.reach(at);
         self.emit_if(one, Op::FenceMbarrierInit);
         // The block's own mbarriers. That of the cluster orders them as well, but race detectors do not take it to.
         self.emit(Op::BarSync);
         if func.neighbours > 1 {
             self.emit(Op::ClusterArrive);
-            self.bulk.alone = true;
+            self.bulk.arrive();
         }
         maps
     }
@@ -72,7 +73,7 @@ impl Lower<'_> {
     fn wait_until_free(&mut self, ring: RingId, item: Value, barrier: Address, issued: Reg) {
         let (slots, blocks) = (self.func.rings[ring].slots, self.func.neighbours);
         // The first items find their slots free.
-        if self.facts[item].constant.is_some_and(|item| item < slots.into()) {
+        if self.analyses.facts[item].constant.is_some_and(|item| item < slots.into()) {
             return;
         }
         let number = self.regs(item)[0];
@@ -103,13 +104,13 @@ impl Lower<'_> {
         let missing = "a fill of a view that no bulk copy reads";
         let (ring, number) = func.ring_of(buffer).ok_or(missing)?;
         let (map, boxes) = func.bulk_fill(buffer, from).ok_or(missing)?;
-        let (Location::View { at, .. }, Some(&map)) = (from, self.bulk.maps.get(&map)) else {
+        let (Location::View { at, .. }, Some(map)) = (from, self.bulk.map(map)) else {
             return Err(missing.into());
         };
         let barrier = self.mbarrier(ring, item)?;
         let slot = self.slot(buffer, item)?;
         // An elected thread: assemblers know that it is one, and write no loop over threads with different operands around each copy.
-        let issued = [self.bulk.issuer, self.regs(when)[0]];
+        let issued = [self.bulk.issuer(), self.regs(when)[0]];
         let issued = self.conjunction(&issued);
         if number == 0 && func.is_shared(ring) {
             self.wait_until_free(ring, item, barrier, issued);
@@ -122,7 +123,7 @@ impl Lower<'_> {
         }
         let base = self.mov(Ty::U32, Operand::Special(Special::Shared));
         let base = self.arith(Opcode::Add, Ty::S32, &[base.into(), slot.into()]);
-        let first = self.buffers.get(&buffer).copied().ok_or("a fill of no buffer")?;
+        let first = self.buffers.place(buffer).ok_or("a fill of no buffer")?.at;
         let whole = func.mem(buffer).and_then(|mem| hopper::tma_box(mem, func.ty(buffer).shape)).ok_or(missing)?;
         let panel = whole.extent[1] * boxes.swizzle.bytes();
         // A map's coordinates begin with the contiguous axis.
@@ -131,7 +132,7 @@ impl Lower<'_> {
         let mut base = base;
         if multicast.is_some() {
             // What is a block's own is on its way while it waits for the mbarriers of others, before the loop.
-            if std::mem::take(&mut self.bulk.alone) {
+            if self.bulk.meet() {
                 self.emit(Op::ClusterWait);
             }
             // This block's part: boxes, or rows of one.
@@ -161,7 +162,7 @@ impl Lower<'_> {
     /// Waits until an item has arrived.
     pub(super) fn bulk_wait(&mut self, ring: RingId, item: Value) -> Result<(), String> {
         let address = self.mbarrier(ring, item)?;
-        let (_, parities) = self.bulk.rings.get(&ring).copied().ok_or("a wait for no ring")?;
+        let (_, parities) = self.bulk.ring(ring).ok_or("a wait for no ring")?;
         let number = self.slot_of(item, self.func.rings[ring].slots);
         let parity = self.arith(Opcode::Shr, Ty::U32, &[parities.into(), number.into()]);
         let parity = self.arith(Opcode::And, Ty::B32, &[parity.into(), 1.into()]);
@@ -183,7 +184,7 @@ impl Lower<'_> {
 
     /// The mbarrier of an item's slot.
     fn mbarrier(&mut self, ring: RingId, item: Value) -> Result<Address, String> {
-        let (at, _) = self.bulk.rings.get(&ring).copied().ok_or("an mbarrier of no ring")?;
+        let (at, _) = self.bulk.ring(ring).ok_or("an mbarrier of no ring")?;
         let number = self.slot_of(item, self.func.rings[ring].slots);
         let base = self.mov(Ty::U32, Operand::Special(Special::Shared));
         let base = self.arith(Opcode::MadLo, Ty::S32, &[number.into(), 8.into(), base.into()]);

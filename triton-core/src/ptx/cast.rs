@@ -5,7 +5,8 @@
 //! which side of a tie the number lies.
 
 use super::elementwise::arith_type;
-use super::lower::{Lower, bits_type};
+use super::emitter::bits_type;
+use super::lower::Lower;
 use super::{Class as RegClass, Cmp, Op, Opcode, Reg, Round, Ty};
 use crate::types::{Class, Constant, DType};
 

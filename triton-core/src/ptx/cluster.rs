@@ -19,12 +19,7 @@ use crate::ops::cluster::Exchange;
 impl Lower<'_> {
     /// The block's rank in its cluster.
     pub(super) fn cluster_rank(&mut self) -> Reg {
-        if let Some(rank) = self.rank {
-            return rank;
-        }
-        let rank = self.at_entry(|cx| cx.mov(Ty::U32, Operand::Special(Special::ClusterRank)));
-        self.rank = Some(rank);
-        rank
+        self.once(|entry| &mut entry.rank, &(), |cx| cx.mov(Ty::U32, Operand::Special(Special::ClusterRank)))
     }
 
     /// Initializes the mbarriers of the buffers that receive messages, behind those of rings, and says that the block runs.
@@ -36,10 +31,10 @@ impl Lower<'_> {
         let one = self.one_thread();
         for &buffer in &func.mailboxes() {
             self.emit_if(one, Op::MbarrierInit { address: Address { base, offset: at as i32 }, count: 1 });
-            self.mailboxes.insert(buffer, at);
+            self.buffers.put_mailbox(buffer, at);
             at += 8;
         }
-        self.shared = self.shared.max(at);
+        self.buffers.reach(at);
         self.emit_if(one, Op::FenceMbarrierInit);
         for buffer in func.mailboxes() {
             let address = Address { base, offset: self.mailbox(buffer)? };
@@ -51,7 +46,7 @@ impl Lower<'_> {
     }
 
     fn mailbox(&self, buffer: Value) -> Result<i32, String> {
-        self.mailboxes.get(&buffer).map(|&at| at as i32).ok_or_else(|| format!("{buffer} receives no messages"))
+        self.buffers.mailbox(buffer).map(|at| at as i32).ok_or_else(|| format!("{buffer} receives no messages"))
     }
 
     /// Sends a tile's parts to the blocks. Of threads that hold the same element one sends it; where all lanes of a warp do, each lane sends

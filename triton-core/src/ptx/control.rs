@@ -5,7 +5,8 @@
 //! every branch is uniform.
 
 use super::elementwise::arith_type;
-use super::lower::{Lower, class_of_dtype, class_type};
+use super::emitter::{bits_type, class_of_dtype, class_type};
+use super::lower::Lower;
 use super::{Class, Cmp, Op, Opcode, Operands, Reg, Ty};
 use crate::ir::{Block, InstData, Value};
 use crate::ops::{self, Scope};
@@ -18,14 +19,14 @@ impl Lower<'_> {
         let dtype = self.dtype(start)?;
         let ty = arith_type(dtype);
         let unsigned = if dtype.bits() == 64 { Ty::U64 } else { Ty::U32 };
-        let step_is_known = self.facts[step].constant.is_some();
+        let step_is_known = self.analyses.facts[step].constant.is_some();
         let by = step;
         let [first, end, step] = [start, end, step].map(|v| self.regs(v)[0]);
         let region = inst.regions[0];
         let params = self.func.blocks[region].params.clone();
-        let in_words: Vec<bool> = params[1..].iter().map(|&param| self.loop_carried.words[param]).collect();
+        let in_words: Vec<bool> = params[1..].iter().map(|&param| self.analyses.loop_carried.words[param]).collect();
         let carried = self.carry(inst, &in_words);
-        let counter = self.mov(super::lower::bits_type(dtype), first);
+        let counter = self.mov(bits_type(dtype), first);
         let (turn, done) = (self.label(), self.label());
         let runs = self.setp(Cmp::Lt, ty, counter, end);
         self.emit(Op::Bra { label: done, pred: Some(runs), unless: true, uniform: true });
@@ -36,7 +37,7 @@ impl Lower<'_> {
             self.arith(Opcode::Div, ty, &[step.into(), positive.into()]);
         }
         let stepped = self.step_addresses(region, first, by)?;
-        let touched = self.proxy.touched;
+        let touched = self.proxy.touched();
         self.enter_turns(&[region]);
         self.emit(Op::Label { label: turn });
         self.set(params[0], vec![counter]);
@@ -44,11 +45,11 @@ impl Lower<'_> {
             let regs = self.carried(regs, in_words);
             self.set(param, regs);
         }
-        self.loops += 1;
+        self.loops.enter();
         self.block(region)?;
-        self.loops -= 1;
+        self.loops.leave();
         // It may not run at all.
-        self.proxy.touched |= touched;
+        self.proxy.join(touched);
         let yielded = self.func.yielded(region).to_vec();
         self.update(&carried, &yielded);
         self.step(&stepped);
@@ -66,7 +67,7 @@ impl Lower<'_> {
     /// are stored as vectors neighbouring registers in the loop too, where every other multiplication then has two operands in one bank of
     /// the register file.
     fn left(&mut self, param: Value, regs: &[Reg], in_words: bool) -> Vec<Reg> {
-        if !self.loop_carried.fused[param] {
+        if !self.analyses.loop_carried.fused[param] {
             return self.carried(regs, in_words);
         }
         let zero = self.mov(Ty::B32, i64::from((-0.0f32).to_bits()));
@@ -82,7 +83,7 @@ impl Lower<'_> {
         let [condition, body] = inst.regions[..] else { return Err("a `while` without a body".into()) };
         let carried = self.carry(inst, &vec![false; inst.args.len()]);
         let (turn, done) = (self.label(), self.label());
-        let touched = self.proxy.touched;
+        let touched = self.proxy.touched();
         self.enter_turns(&[condition, body]);
         self.emit(Op::Label { label: turn });
         for region in [condition, body] {
@@ -90,14 +91,14 @@ impl Lower<'_> {
                 self.set(param, regs.clone());
             }
         }
-        self.loops += 1;
+        self.loops.enter();
         self.block(condition)?;
         let holds = self.regs(self.func.yielded(condition)[0])[0];
         self.emit(Op::Bra { label: done, pred: Some(holds), unless: true, uniform: true });
         self.block(body)?;
-        self.loops -= 1;
+        self.loops.leave();
         // It may not run at all.
-        self.proxy.touched |= touched;
+        self.proxy.join(touched);
         let yielded = self.func.yielded(body).to_vec();
         self.update(&carried, &yielded);
         self.emit(Op::Bra { label: turn, pred: None, unless: false, uniform: true });
@@ -112,11 +113,10 @@ impl Lower<'_> {
         let touches = regions.iter().any(|&region| self.proxy.touches_inside(func, region));
         let is_barrier = |op: &ops::Op| matches!(op, ops::Op::Sync { scope: Scope::Block });
         let meets = regions.iter().any(|&region| func.contains(region, is_barrier));
-        if self.proxy.touched && !touches && meets && func.num_warps > 1 {
+        if !touches && meets && func.num_warps > 1 && self.proxy.fence() {
             self.emit(Op::FenceProxyAsync);
-            self.proxy.touched = false;
         }
-        self.proxy.touched |= touches;
+        self.proxy.join(touches);
     }
 
     pub fn run_if(&mut self, inst: &InstData, cond: Value) -> Result<Vec<Vec<Reg>>, String> {
@@ -125,15 +125,15 @@ impl Lower<'_> {
         let results: Vec<Vec<Reg>> = inst.results.iter().map(|&v| self.fresh(v)).collect();
         let (otherwise, done) = (self.label(), self.label());
         self.emit(Op::Bra { label: otherwise, pred: Some(cond), unless: true, uniform: true });
-        let before = self.proxy.touched;
+        let before = self.proxy.touched();
         self.block(yes)?;
-        let after = std::mem::replace(&mut self.proxy.touched, before);
+        let after = self.proxy.restore(before);
         let yielded = self.func.yielded(yes).to_vec();
         self.update(&results, &yielded);
         self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: true });
         self.emit(Op::Label { label: otherwise });
         self.block(no)?;
-        self.proxy.touched |= after;
+        self.proxy.join(after);
         let yielded = self.func.yielded(no).to_vec();
         self.update(&results, &yielded);
         self.emit(Op::Label { label: done });

@@ -5,7 +5,8 @@
 //! of its index ([`Threads`]), computed where it is needed: its live range is short, and the assembler hoists what is
 //! worth it.
 
-use super::lower::{Lower, class_type};
+use super::emitter::class_type;
+use super::lower::Lower;
 use super::thread::Threads;
 use super::words::Held;
 use super::{Op, Opcode, Operand, Reg, Ty};

@@ -123,7 +123,7 @@ impl<'a> Lower<'a> {
         let elements = self.elements_of_cut(tile, row, cut);
         // Padding that is one number in the row is that of any vector.
         let extent = u64::from(tile.fields[tile.last()].1) + 1;
-        let one = other.is_none_or(|other| self.facts[other].constancy >= extent);
+        let one = other.is_none_or(|other| self.analyses.facts[other].constancy >= extent);
         let vectors = if one { vec![row] } else { row.chunks(1).collect() };
         for vectors in vectors {
             let padding = other.map(|other| self.regs(other)[vectors[0]..vectors[0] + width].to_vec());

@@ -43,13 +43,13 @@ impl Lower<'_> {
         let (of_a, of_b) = (of_elements(&left), of_elements(&right));
         let mut x = Fragments::new(self, a, &left, 1, false, |r| (left.register_element(r) % k) as usize)?;
         let mut y = Fragments::new(self, b, &right, 1, false, |r| (right.register_element(r) / n % k) as usize)?;
-        let in_place = self.loop_carried.sums[acc];
+        let in_place = self.analyses.loop_carried.sums[acc];
         let mut sums = self.regs(acc).to_vec();
         let order = serpentine(&acc_layout, n);
         let (op, ty) = if to.is_float() { (Opcode::FmaRn, arith_type(to)) } else { (Opcode::MadLo, arith_type(to)) };
         let missing = "a product whose operands are not where their elements are needed";
         for step in 0..k {
-            if self.is_full() {
+            if self.code.is_full() {
                 return Err("too much code".into());
             }
             x.load_until(self, step as usize + 1);
@@ -112,7 +112,7 @@ impl Lower<'_> {
         let rounds = atom == Mma::Tf32;
         let mut x = Fragments::new(self, a, &left, per_word, rounds, |r| r / per_word / in_a % steps)?;
         let mut y = Fragments::new(self, b, &right, per_word, rounds, |r| r / per_word / in_b % steps)?;
-        let in_place = self.loop_carried.sums[acc];
+        let in_place = self.analyses.loop_carried.sums[acc];
         for step in 0..steps {
             x.load_until(self, step + 1);
             y.load_until(self, step + 1);

@@ -8,7 +8,6 @@ use crate::ir::Value;
 use crate::layout::linear::apply;
 use crate::ops;
 use crate::types::Elem;
-use std::collections::HashMap;
 
 impl Lower<'_> {
     /// The registers of a tile of which each that is read is computed by itself.
@@ -19,8 +18,8 @@ impl Lower<'_> {
     ) -> Result<Vec<Reg>, String> {
         let mut regs = vec![Reg::NONE; self.registers(result)];
         for r in 0..regs.len() {
-            let first = self.demand.representative(result, r);
-            regs[r] = match first == r && self.demand.reads(result, r) {
+            let first = self.analyses.demand.representative(result, r);
+            regs[r] = match first == r && self.analyses.demand.reads(result, r) {
                 true => compute(self, r)?,
                 false => regs[first],
             };
@@ -30,28 +29,22 @@ impl Lower<'_> {
 
     /// What a register of a tile holds. What only a [cold path](Lower::on_cold_path) reads is computed there.
     pub fn element(&mut self, value: Value, register: usize) -> Result<Reg, String> {
-        let register = self.demand.representative(value, register);
-        let known = self.regs[value].get(register).copied().unwrap_or(Reg::NONE);
-        if known != Reg::NONE {
+        let register = self.analyses.demand.representative(value, register);
+        if let Some(known) = self.values.register(value, register) {
             return Ok(known);
         }
-        let unread = || format!("register {register} of {value}, which nothing reads");
-        if let Some(&reg) = self.cold.as_ref().ok_or_else(unread)?.get(&(value, register)) {
-            return Ok(reg);
-        }
-        let op = self.made_by(value).ok_or_else(unread)?;
+        let op = self.made_by(value).filter(|_| self.values.is_cold());
+        let op = op.ok_or_else(|| format!("register {register} of {value}, which nothing reads"))?;
         let reg = self.compute(&op, value, register)?;
-        if let Some(cold) = &mut self.cold {
-            cold.insert((value, register), reg);
-        }
+        self.values.keep(value, register, reg);
         Ok(reg)
     }
 
     /// Emits a path that few warps take: what it alone reads is computed in it.
     pub fn on_cold_path<T>(&mut self, emit: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
-        let outer = self.cold.replace(HashMap::new());
+        let outer = self.values.begin_cold();
         let result = emit(self);
-        self.cold = outer;
+        self.values.end(outer);
         result
     }
 
@@ -61,20 +54,21 @@ impl Lower<'_> {
         (ptr, mask): (Value, Option<Value>),
         emit: impl FnOnce(&mut Self) -> Result<T, String>,
     ) -> Result<T, String> {
-        let deferred = self.demand.is_deferred(ptr) || mask.is_some_and(|mask| self.demand.is_deferred(mask));
+        let deferred =
+            self.analyses.demand.is_deferred(ptr) || mask.is_some_and(|mask| self.analyses.demand.is_deferred(mask));
         if deferred { self.on_cold_path(emit) } else { emit(self) }
     }
 
     /// The operation that yields a value; `None` of parameters.
     pub fn made_by(&self, value: Value) -> Option<ops::Op> {
-        self.demand.defs().op(self.func, value)
+        self.analyses.demand.defs().op(self.func, value)
     }
 
     /// Emits a branch of a cold path: what it computes is not known to be computed elsewhere.
     pub fn on_a_branch<T>(&mut self, emit: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
-        let before = self.cold.clone();
+        let before = self.values.known();
         let result = emit(self);
-        self.cold = before;
+        self.values.end(before);
         result
     }
 

@@ -9,7 +9,8 @@
 //!   dead later, the disjunction takes its place. De Morgan's form is not merged.
 //! - A `cvt.s64.u32` before `shl.b64` is merged into a signed multiplication.
 
-use super::lower::{Lower, bits_type};
+use super::emitter::bits_type;
+use super::lower::Lower;
 use super::{Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ops::kinds::{BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use crate::ops::{double, log, trig};
@@ -303,7 +304,7 @@ impl Lower<'_> {
     }
 
     pub fn cvt(&mut self, round: Round, to: Ty, from: Ty, src: Reg) -> Reg {
-        let dst = self.reg(super::lower::class_of(to));
+        let dst = self.reg(super::emitter::class_of(to));
         self.emit(Op::Cvt { round, to, from, dst, src });
         dst
     }

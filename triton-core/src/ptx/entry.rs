@@ -1,6 +1,7 @@
 //! What a kernel is given: its parameters, in the order in which a launch passes them.
 
-use super::lower::{Lower, class_of_dtype};
+use super::emitter::class_of_dtype;
+use super::lower::Lower;
 use super::{Class, Cmp, Op, Ty};
 use crate::metadata::{ProgramMap, TensorMap};
 use crate::ops;
@@ -27,12 +28,12 @@ impl Lower<'_> {
                     if dtype == DType::Bool { self.setp(Cmp::Ne, Ty::U16, dst, 0) } else { dst }
                 }
             };
-            self.regs[param.value] = vec![reg];
+            self.set(param.value, vec![reg]);
         }
         let maps = self.begin_bulk();
         let mut next = types.len() + maps.len();
         if self.func.program_map() != ProgramMap::Identity {
-            self.grid = Some([0, 1, 2].map(|axis| {
+            self.params.grid = Some([0, 1, 2].map(|axis| {
                 let dst = self.reg(Class::B32);
                 self.emit(Op::LdParam { ty: Ty::U32, dst, param: next + axis });
                 dst
@@ -40,7 +41,7 @@ impl Lower<'_> {
             next += 3;
         }
         if self.func.contains(self.func.body, |op| matches!(op, ops::Op::Assert { .. })) {
-            self.report = Some(self.report_param(next));
+            self.params.report = Some(self.report_param(next));
         }
         (types, maps)
     }

@@ -10,7 +10,8 @@
 //! Nothing is combined between warps here: [`crate::passes::split`] has moved the warps' parts, or their totals, into each thread
 //! before.
 
-use super::lower::{Lower, class_type};
+use super::emitter::class_type;
+use super::lower::Lower;
 use super::thread::Threads;
 use super::{Class, Cmp, Op, Opcode, Operand, Reg, Ty};
 use crate::ir::{Block, InstData};

@@ -1,29 +1,10 @@
-//! What a kernel takes beside registers: a version of PTX, shared memory, and what bulk copies need.
+//! What a kernel takes beside registers: a version of PTX, and shared memory.
 
-use super::{Inst, Op, Reg};
-use crate::ir::{Function, RingId};
-use crate::metadata::{CLUSTER_PTX, Target, TensorMap, VECTOR_UPDATE_PTX};
+use super::{Inst, Op};
+use crate::ir::Function;
+use crate::metadata::{CLUSTER_PTX, Target, VECTOR_UPDATE_PTX};
 use crate::ops;
 use crate::span::Span;
-use std::collections::HashMap;
-
-/// What bulk copies need: made at the entry of the kernel.
-pub(super) struct Bulk {
-    /// Holds in the thread that issues copies.
-    pub issuer: Reg,
-    /// The address of each map.
-    pub maps: HashMap<TensorMap, Reg>,
-    /// The first mbarrier of each ring, as an offset in shared memory, and the parities of its slots' phases.
-    pub rings: HashMap<RingId, (u32, Reg)>,
-    /// Whether the other blocks of the cluster have not been waited for, to whom this one copies.
-    pub alone: bool,
-}
-
-impl Default for Bulk {
-    fn default() -> Bulk {
-        Bulk { issuer: Reg::NONE, maps: HashMap::new(), rings: HashMap::new(), alone: false }
-    }
-}
 
 /// The version of PTX that has all instructions of a kernel: older drivers load what needs no newer one.
 pub(super) fn ptx_version(func: &Function, target: Target, body: &[Inst]) -> (u32, u32) {

@@ -2,7 +2,7 @@
 
 use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
-use crate::ir::in_flight::{self, InFlight};
+use crate::ir::in_flight;
 use crate::ir::{Function, Value};
 use crate::ops::{self, DotKind};
 use crate::types::{DType, Elem};
@@ -15,8 +15,6 @@ pub(super) struct LoopCarried {
     pub fused: SideTable<Value, bool>,
     /// Operands that are carried as words of two elements.
     pub words: SideTable<Value, bool>,
-    /// Of what a wait for a product yields, how many began after that: see [`InFlight`].
-    pub newer: SideTable<Value, Option<u32>>,
 }
 
 impl LoopCarried {
@@ -28,7 +26,7 @@ impl LoopCarried {
                 fused[acc] = sums[acc] && func.ty(acc).elem == Elem::Num(DType::F32);
             }
         }
-        LoopCarried { sums, fused, words: words(func, defs), newer: InFlight::of(func).newer }
+        LoopCarried { sums, fused, words: words(func, defs) }
     }
 }
 

@@ -1,30 +1,31 @@
-//! IR at stage 2 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory.
+//! IR at stage 2 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory. What other files emit, they emit as
+//! methods of [`Lower`], too; what they remember is in its contexts.
 //!
 //! A scalar is one register with the same value in all threads; a tile is one register for each of its layout's
 //! registers.
 
-use super::demand::{self, Demand};
-use super::footprint::{Bulk, ptx_version, shared_memory};
-use super::loop_carried::LoopCarried;
-use super::packed::Packed;
+use super::analyses::Analyses;
+use super::at_entry::AtEntry;
+use super::buffers::Buffers;
+use super::bulk_state::Bulk;
+use super::demand;
+use super::emitter::{Emitter, bits_type};
+use super::extra_params::ExtraParams;
+use super::footprint::{ptx_version, shared_memory};
+use super::lines::Lines;
+use super::loops::Loops;
 use super::proxy::Proxy;
 use super::run::Run;
-use super::{Bounds, Class, Cmp, Inst, Kernel, Op, Opcode, Operand, Operands, Reg, Special, Ty};
-use crate::analysis::axis::{self, AxisInfo};
+use super::values::Values;
+use super::{Bounds, Cmp, Kernel, Op, Operand, Reg, Special, Ty};
 use crate::analysis::pressure;
-use crate::analysis::stepped::Stepped;
-use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
 use crate::layout::linear::apply;
 use crate::layout::{Layout, Swizzle, access};
 use crate::metadata::{Specialization, Target};
 use crate::ops;
-use crate::span::{Loc, Span};
+use crate::span::Span;
 use crate::types::{Constant, DType};
-use std::collections::HashMap;
-
-/// Instructions that certainly exceed [`super::MAX_TEXT`].
-const MAX_INSTRUCTIONS: usize = super::MAX_TEXT / 8;
 
 /// Why there is no code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,62 +68,39 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     if needed > u64::from(target.shared_bytes()) {
         return Err(LowerError::SharedMemory { needed, largest, span });
     }
-    let facts = axis::analyse(func, promise);
-    let demand = demand::analyse(func, &facts);
+    let analyses = Analyses::of(func, promise);
     let mut cx = Lower {
         func,
         target,
-        buffers: HashMap::new(),
-        slots: HashMap::new(),
-        slot_numbers: HashMap::new(),
-        facts,
-        cold: None,
-        loop_carried: LoopCarried::of(func, demand.defs()),
-        demand,
-        report: None,
-        texts: Vec::new(),
-        local: 0,
-        grid: None,
-        program: None,
-        regs: SideTable::new(Vec::new()),
-        count: [0; 4],
-        body: Vec::with_capacity(1024),
-        entry: Vec::new(),
-        labels: 0,
-        shared: 0,
-        packed: Packed::default(),
-        loc: None,
-        thread: None,
-        elements: HashMap::new(),
-        guards: HashMap::new(),
-        loops: 0,
-        stepped: HashMap::new(),
-        shared_threads: HashMap::new(),
-        warpgroup_addresses: HashMap::new(),
-        rank: None,
-        mailboxes: HashMap::new(),
+        analyses: &analyses,
+        params: ExtraParams::default(),
+        entry: AtEntry::default(),
+        lines: Lines::default(),
+        code: Emitter::new(),
+        values: Values::new(),
+        buffers: Buffers::default(),
         bulk: Bulk::default(),
+        loops: Loops::default(),
         proxy: Proxy::of(func),
-        largest: (0, Span::NONE),
     };
     let (params, maps) = cx.params();
     let done = cx.block(func.body);
-    let (instructions, span) = cx.largest;
-    if cx.is_full() {
+    let (instructions, span) = cx.code.largest();
+    if cx.code.is_full() {
         return Err(LowerError::Large(span, instructions));
     }
     done.map_err(LowerError::Mistake)?;
-    cx.loc = None;
+    cx.code.locate(None);
     cx.emit(Op::Ret);
-    let mut body = cx.entry;
-    body.append(&mut cx.body);
-    super::dce::remove_dead(&mut body, cx.count);
+    let (mut body, registers) = cx.code.finish();
+    super::dce::remove_dead(&mut body, registers);
     super::coalesce::coalesce(&mut body);
     let threads = func.threads();
-    let pressure = pressure::registers(func, &cx.facts);
+    let shared_bytes = cx.buffers.bytes();
+    let pressure = pressure::registers(func, &analyses.facts);
     let bounds = match func.max_registers {
         Some(registers) => Bounds::Registers(registers),
-        None => pressure::resident_blocks(func, pressure, target, cx.shared).map_or(Bounds::None, Bounds::Blocks),
+        None => pressure::resident_blocks(func, pressure, target, shared_bytes).map_or(Bounds::None, Bounds::Blocks),
     };
     Ok(Kernel {
         version: ptx_version(func, target, &body),
@@ -135,14 +113,14 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         bounds,
         pressure,
         files: func.sources.files.clone(),
-        registers: cx.count,
-        shared_bytes: cx.shared,
+        registers,
+        shared_bytes,
         // Swizzles of the hardware permute the bits of an address, not of an offset.
         shared_align: if cx.proxy.any { Swizzle::B128.align() } else { access::WIDEST },
-        local_bytes: cx.local,
-        texts: cx.texts,
+        local_bytes: cx.lines.local_bytes(),
+        texts: cx.lines.into_texts(),
         programs: func.program_map(),
-        report: cx.report.is_some(),
+        report: cx.params.report.is_some(),
         largest: (instructions, span),
         body,
     })
@@ -162,169 +140,67 @@ fn entry_name(name: &str) -> String {
     if entry == "_" { "$_".into() } else { entry }
 }
 
-/// The address of shared memory, and what a thread adds to it, alone and as an address; `None` if that is 0 in every thread.
-pub(super) type SharedThread = (Reg, Option<(Reg, Reg)>);
-
+/// What lowering knows and has made. The type of a field says what it keeps, and from where to where that holds; those that hold for the whole
+/// kernel come first.
 pub(super) struct Lower<'a> {
     pub func: &'a Function,
     pub target: Target,
-    pub facts: SideTable<Value, AxisInfo>,
-    /// What loops carry for products.
-    pub loop_carried: LoopCarried,
-    /// The parameter of a kernel with assertions: see `report`.
-    pub report: Option<(Reg, Reg)>,
-    /// Texts of the module.
-    pub texts: Vec<String>,
-    /// Bytes of local memory.
-    pub local: u32,
-    /// The number of programs along each axis, where a block runs several of them.
-    pub grid: Option<[Reg; 3]>,
-    /// Which program the block runs, along the first two axes, where the function says so.
-    pub program: Option<[Reg; 2]>,
-    /// What is read of each value.
-    pub demand: Demand,
-    /// What a cold path has computed for itself; `None` elsewhere.
-    pub cold: Option<HashMap<(Value, usize), Reg>>,
-    pub(super) regs: SideTable<Value, Vec<Reg>>,
-    count: [u32; 4],
-    body: Vec<Inst>,
-    /// What every thread computes once, at the entry.
-    entry: Vec<Inst>,
-    labels: u32,
-    /// Bytes of shared memory of all buffers.
-    pub shared: u32,
-    /// The offset of each buffer.
-    pub buffers: HashMap<Value, u32>,
-    /// Of slots of rings, the bytes before them in their buffers.
-    pub slots: HashMap<Value, Reg>,
-    /// The number of an item's slot, by the number of slots.
-    pub slot_numbers: HashMap<(Value, u32), Reg>,
-    /// Words whose halves are in registers, too.
-    pub packed: Packed,
-    loc: Option<Loc>,
-    thread: Option<Reg>,
-    elements: HashMap<Layout, Reg>,
-    guards: HashMap<u32, Option<Reg>>,
-    /// How many loops are around.
-    pub loops: u32,
-    /// Addresses of the first elements of tiles that loops around step.
-    pub stepped: HashMap<Stepped, Reg>,
-    /// What accesses to shared memory take of the thread, by how far each bit of its index moves the address.
-    pub shared_threads: HashMap<Vec<u32>, SharedThread>,
-    /// Addresses of shared memory, by what the number of a warpgroup adds: see [`super::wgmma`].
-    pub warpgroup_addresses: HashMap<(u32, u32, u32), Reg>,
-    /// The block's rank in its cluster.
-    pub rank: Option<Reg>,
-    /// The mbarrier of each buffer that receives messages, as an offset in shared memory.
-    pub mailboxes: HashMap<Value, u32>,
+    /// What was known before the first instruction.
+    pub analyses: &'a Analyses,
+    /// What a launch passes beside the kernel's own parameters.
+    pub params: ExtraParams,
+    /// What the entry computes for the whole kernel.
+    pub entry: AtEntry,
+    /// What lines to print take.
+    pub lines: Lines,
+    /// The code so far.
+    pub code: Emitter,
+    /// The registers of values.
+    pub values: Values,
+    /// Where buffers are in shared memory.
+    pub buffers: Buffers,
     /// What bulk copies need.
     pub bulk: Bulk,
-    /// What else than threads accesses shared memory.
+    /// The loops around.
+    pub loops: Loops,
+    /// What else than threads accesses shared memory, and what of it threads have touched.
     pub proxy: Proxy,
-    /// The most instructions of one operation, and where it is.
-    largest: (usize, Span),
 }
 
 impl Lower<'_> {
-    pub fn emit(&mut self, op: Op) {
-        self.emit_if(None, op);
-    }
-
-    pub fn emit_if(&mut self, guard: Option<Reg>, op: Op) {
-        if !self.is_full() {
-            self.packed.written(&op);
-            self.body.push(Inst { guard, op, loc: self.loc });
-        }
-    }
-
-    /// Whether there is more code than there may be: all that follows is dropped, and need not be generated.
-    pub fn is_full(&self) -> bool {
-        self.body.len() >= MAX_INSTRUCTIONS
-    }
-
-    /// Emits at the entry of the kernel, where what is computed reaches every use.
-    pub fn at_entry<T>(&mut self, emit: impl FnOnce(&mut Self) -> T) -> T {
-        let loc = self.loc.take();
-        std::mem::swap(&mut self.body, &mut self.entry);
-        let result = emit(self);
-        std::mem::swap(&mut self.body, &mut self.entry);
-        self.loc = loc;
-        result
-    }
-
-    pub fn label(&mut self) -> u32 {
-        self.labels += 1;
-        self.labels
-    }
-
     /// The code of a block.
     pub fn block(&mut self, block: Block) -> Result<(), String> {
         let func = self.func;
         for (_, inst) in func.block(block) {
-            self.loc = func.sources.loc(inst.span);
-            let before = self.body.len();
+            self.code.locate(func.sources.loc(inst.span));
+            let before = self.code.len();
             let done = self.operation(inst);
             if inst.regions.is_empty() {
                 self.proxy.touch(func, inst);
             }
-            let count = self.body.len() - before;
             let nested = matches!(inst.op, ops::Op::For { .. } | ops::Op::While {} | ops::Op::If { .. });
-            if !nested && count > self.largest.0 {
-                self.largest = (count, inst.span);
+            if !nested {
+                self.code.measure(self.code.len() - before, inst.span);
             }
-            if self.is_full() {
+            if self.code.is_full() {
                 return Err("too much code".into());
             }
             let regs = done?;
             for (&result, regs) in inst.results.iter().zip(regs) {
-                self.regs[result] = regs;
+                self.set(result, regs);
             }
         }
         Ok(())
     }
 
-    /// Emits a predicate, number or address that is in another register as one of its own: what follows may change it.
-    pub fn copy(&mut self, reg: Reg) -> Reg {
-        self.mov(class_type(reg.class), reg)
-    }
-
+    /// Gives a value its registers.
     pub fn set(&mut self, value: Value, regs: Vec<Reg>) {
-        self.regs[value] = regs;
+        self.values.set(value, regs);
     }
 
-    pub fn reg(&mut self, class: Class) -> Reg {
-        let count = &mut self.count[class as usize];
-        *count += 1;
-        Reg { class, index: *count - 1 }
-    }
-
-    /// A new register with the result of an arithmetic instruction.
-    pub fn arith(&mut self, op: Opcode, ty: Ty, srcs: &[Operand]) -> Reg {
-        let dst = self.reg(if op == Opcode::MadWide { Class::B64 } else { class_of(ty) });
-        self.emit(Op::Arith { op, ty, dst, srcs: Operands::new(srcs) });
-        dst
-    }
-
-    pub fn mov(&mut self, ty: Ty, src: impl Into<Operand>) -> Reg {
-        let dst = self.reg(class_of(ty));
-        self.emit(Op::Mov { ty, dst, src: src.into() });
-        dst
-    }
-
-    pub fn setp(&mut self, cmp: Cmp, ty: Ty, a: impl Into<Operand>, b: impl Into<Operand>) -> Reg {
-        let dst = self.reg(Class::Pred);
-        self.emit(Op::Setp { cmp, ty, dst, a: a.into(), b: b.into() });
-        dst
-    }
-
-    pub fn selp(&mut self, ty: Ty, a: impl Into<Operand>, b: impl Into<Operand>, pred: Reg) -> Reg {
-        let dst = self.reg(class_of(ty));
-        self.emit(Op::Selp { ty, dst, a: a.into(), b: b.into(), pred });
-        dst
-    }
-
+    /// The registers of a value.
     pub fn regs(&self, value: Value) -> &[Reg] {
-        &self.regs[value]
+        self.values.of(value)
     }
 
     /// The element type of a value of numbers.
@@ -344,7 +220,7 @@ impl Lower<'_> {
             inst.results.first().copied().ok_or_else(without)
         };
         if let Some(&result) = inst.results.first()
-            && self.demand.is_deferred(result)
+            && self.analyses.demand.is_deferred(result)
         {
             return Ok(vec![vec![Reg::NONE; self.registers(result)]]);
         }
@@ -409,39 +285,40 @@ impl Lower<'_> {
             ops::Op::ClusterRank {} => vec![self.cluster_rank()],
             ops::Op::BlockId {} => vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(0)))],
             ops::Op::NumBlocks {} => vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(0)))],
-            ops::Op::Splat { x, .. } => vec![self.regs[x][0]; self.registers(yields()?)],
+            ops::Op::Splat { x, .. } => vec![self.regs(x)[0]; self.registers(yields()?)],
             ops::Op::Broadcast { x, .. } => {
                 let result = yields()?;
                 let map = demand::broadcast(self.func, x, result)?;
-                (0..self.registers(result)).map(|r| self.regs[x][apply(&map, r as u64) as usize]).collect()
+                (0..self.registers(result)).map(|r| self.regs(x)[apply(&map, r as u64) as usize]).collect()
             }
             ops::Op::Permute { x, .. } | ops::Op::Reshape { x, .. } if self.func.mem(x).is_some() => {
                 return self.alias(x, yields()?).map(|()| Vec::new());
             }
             // Neither changes a column.
-            ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.regs[x].clone(),
+            ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.regs(x).to_vec(),
             // Neighbours in registers, as `Layout::join` says.
             ops::Op::Join { a, b } => {
-                let pairs = self.regs[a].iter().zip(&self.regs[b]);
+                let pairs = self.regs(a).iter().zip(self.regs(b));
                 pairs.flat_map(|(&a, &b)| [a, b]).collect()
             }
             ops::Op::Split { x, index } => {
                 let layout = self.func.layout(x).ok_or("a tile without a layout")?;
                 let pair = layout.reg.iter().position(|&c| c == 1).ok_or("a split between threads")?;
                 let of = |r: usize| r >> pair << (pair + 1) | (index as usize) << pair | r & ((1 << pair) - 1);
-                (0..self.registers(yields()?)).map(|r| self.regs[x][of(r)]).collect()
+                (0..self.registers(yields()?)).map(|r| self.regs(x)[of(r)]).collect()
             }
             // Several at once.
             ops::Op::Unary { kind, x } => {
                 let result = yields()?;
-                let read: Vec<usize> = (0..self.registers(result)).filter(|&r| self.demand.reads(result, r)).collect();
-                let operands: Vec<Reg> = read.iter().map(|&r| self.regs[x][r]).collect();
+                let read: Vec<usize> =
+                    (0..self.registers(result)).filter(|&r| self.analyses.demand.reads(result, r)).collect();
+                let operands: Vec<Reg> = read.iter().map(|&r| self.regs(x)[r]).collect();
                 let values = self.unary(kind, self.dtype(x)?, &operands);
                 self.tile(result, |_, r| Ok(read.binary_search(&r).map_or(Reg::NONE, |at| values[at])))?
             }
             ops::Op::Select { cond, a, b } => {
                 let result = yields()?;
-                match Run::ends_of_selection(self.func, &self.facts, cond, result) {
+                match Run::ends_of_selection(self.func, &self.analyses.facts, cond, result) {
                     Some(ends) => self.select_by_rows(ends, [cond, a, b])?,
                     None => self.tile(result, |cx, r| cx.compute(&inst.op, result, r))?,
                 }
@@ -475,122 +352,5 @@ impl Lower<'_> {
         }
         let bits = self.mov(bits_type(dtype), Operand::Outer(value, (dtype.bits() / 4).max(4) as u8));
         self.narrow(dtype, bits)
-    }
-
-    /// The element that a thread holds in register 0, as a number of 32 bits: the xor of the columns of its set bits.
-    pub fn thread_element(&mut self, layout: &Layout) -> Reg {
-        if let Some(&reg) = self.elements.get(layout) {
-            return reg;
-        }
-        let element = self.at_entry(|cx| cx.compute_thread_element(layout));
-        self.elements.insert(layout.clone(), element);
-        element
-    }
-
-    fn compute_thread_element(&mut self, layout: &Layout) -> Reg {
-        let tid = self.thread();
-        // Thread bits that move by the same distance go together.
-        let mut moves: Vec<(i32, u32)> = Vec::new();
-        for (bit, &column) in layout.lane.iter().chain(&layout.warp).enumerate() {
-            for target in (0..32).filter(|t| column >> t & 1 == 1) {
-                let distance = target - bit as i32;
-                match moves.iter_mut().find(|(d, _)| *d == distance) {
-                    Some((_, mask)) => *mask |= 1 << bit,
-                    None => moves.push((distance, 1 << bit)),
-                }
-            }
-        }
-        let mut element = None;
-        let all = self.func.threads() - 1;
-        for (distance, mask) in moves {
-            let mut part = tid;
-            if mask != all {
-                part = self.arith(Opcode::And, Ty::B32, &[part.into(), i64::from(mask).into()]);
-            }
-            if distance != 0 {
-                let (op, ty) = if distance > 0 { (Opcode::Shl, Ty::B32) } else { (Opcode::Shr, Ty::U32) };
-                part = self.arith(op, ty, &[part.into(), i64::from(distance.abs()).into()]);
-            }
-            element = Some(match element {
-                Some(other) => self.arith(Opcode::Xor, Ty::B32, &[Operand::Reg(other), part.into()]),
-                None => part,
-            });
-        }
-        element.unwrap_or_else(|| self.mov(Ty::U32, 0))
-    }
-
-    /// The thread's index. Emits at the current position, so it is called at the entry only.
-    pub fn thread(&mut self) -> Reg {
-        if let Some(tid) = self.thread {
-            return tid;
-        }
-        let tid = self.mov(Ty::U32, Operand::Special(Special::Tid));
-        self.thread = Some(tid);
-        tid
-    }
-
-    /// Holds in one of the positions that hold the same element: where a store has to happen. `None` if every position
-    /// does.
-    pub fn store_guard(&mut self, value: Value) -> Option<Reg> {
-        let Some(layout) = self.func.layout(value) else { return self.one_thread() };
-        let (lanes, warps) = layout.replicated();
-        self.one_of(lanes | warps << 5)
-    }
-
-    /// Holds in the first thread.
-    pub fn one_thread(&mut self) -> Option<Reg> {
-        self.one_of(self.func.threads() - 1)
-    }
-
-    /// Holds in the threads in which these bits of the index are 0.
-    pub fn one_of(&mut self, replicated: u32) -> Option<Reg> {
-        if replicated == 0 {
-            return None;
-        }
-        if let Some(&guard) = self.guards.get(&replicated) {
-            return guard;
-        }
-        let guard = Some(self.at_entry(|cx| {
-            let tid = cx.thread();
-            let bits = cx.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(replicated).into()]);
-            cx.setp(Cmp::Eq, Ty::U32, bits, 0)
-        }));
-        self.guards.insert(replicated, guard);
-        guard
-    }
-}
-
-/// The register class of a PTX type.
-pub(super) fn class_of(ty: Ty) -> Class {
-    match ty {
-        Ty::Pred => Class::Pred,
-        Ty::B8 | Ty::U8 | Ty::S8 | Ty::B16 | Ty::U16 | Ty::S16 | Ty::F16 | Ty::BF16 => Class::B16,
-        Ty::B32 | Ty::U32 | Ty::S32 | Ty::F16x2 | Ty::BF16x2 | Ty::F32 => Class::B32,
-        Ty::B64 | Ty::U64 | Ty::S64 | Ty::F64 => Class::B64,
-    }
-}
-
-/// The untyped PTX type of a register class.
-pub(super) fn class_type(class: Class) -> Ty {
-    match class {
-        Class::Pred => Ty::Pred,
-        Class::B16 => Ty::B16,
-        Class::B32 => Ty::B32,
-        Class::B64 => Ty::B64,
-    }
-}
-
-/// The register class of an element.
-pub(super) fn class_of_dtype(dtype: DType) -> Class {
-    class_of(bits_type(dtype))
-}
-
-/// The untyped PTX type of a register that holds an element.
-pub(super) fn bits_type(dtype: DType) -> Ty {
-    match (dtype, dtype.bits()) {
-        (DType::Bool, _) => Ty::Pred,
-        (_, 64) => Ty::B64,
-        (_, 32) => Ty::B32,
-        _ => Ty::B16,
     }
 }

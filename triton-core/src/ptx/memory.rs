@@ -67,9 +67,9 @@ impl Lower<'_> {
     /// Loads the elements at a location into the registers of a result.
     pub fn load(&mut self, from: Location, other: Option<Value>, result: Value) -> Result<Vec<Reg>, String> {
         let Location::Pointers { ptr, mask } = from else { return self.load_view(from, other, result) };
-        let mut run = Run::of(self.func, &self.facts, ptr, mask)?;
+        let mut run = Run::of(self.func, &self.analyses.facts, ptr, mask)?;
         if let Some(other) = other {
-            run = run.with_padding(&self.facts, other, self.made_by(other));
+            run = run.with_padding(&self.analyses.facts, other, self.made_by(other));
         }
         let Run { dtype, width, .. } = run;
         let mut regs = Vec::new();
@@ -242,7 +242,7 @@ impl Lower<'_> {
         };
         let dsts: Vec<Reg> = match into {
             Some(into) => into.to_vec(),
-            None => (0..words).map(|_| self.reg(super::lower::class_of(ty))).collect(),
+            None => (0..words).map(|_| self.reg(super::emitter::class_of(ty))).collect(),
         };
         for (&dst, src) in dsts.iter().zip(packed.into_iter().flatten()) {
             self.emit(Op::Mov { ty: bits_of(ty), dst, src });
@@ -254,7 +254,7 @@ impl Lower<'_> {
     /// Stores a tile to a location.
     pub fn store(&mut self, to: Location, value: Value) -> Result<(), String> {
         let Location::Pointers { ptr, mask } = to else { return self.store_view(to, value) };
-        let run @ Run { dtype, width, .. } = Run::of(self.func, &self.facts, ptr, mask)?;
+        let run @ Run { dtype, width, .. } = Run::of(self.func, &self.analyses.facts, ptr, mask)?;
         let once = self.store_guard(ptr);
         let elements = self.regs(value).to_vec();
         for runs in run.groups(self.registers(ptr)) {
@@ -329,7 +329,7 @@ impl Lower<'_> {
                 Ok(())
             }
             MaskForm::Prefix => {
-                let Some(ends) = run.ends(self.func, &self.facts, mask, runs) else {
+                let Some(ends) = run.ends(self.func, &self.analyses.facts, mask, runs) else {
                     let (guards, whole) = self.edge_guards(run, &group, mask)?;
                     let branch = self.branch(whole);
                     access(self, &group, Path::Runs(&guards))?;

@@ -5,9 +5,13 @@
 //!
 //! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
 
+mod analyses;
 mod assertions;
+mod at_entry;
 mod atomic;
+mod buffers;
 mod bulk;
+mod bulk_state;
 mod cast;
 mod cluster;
 mod coalesce;
@@ -19,11 +23,16 @@ mod demand;
 mod dot;
 mod element;
 mod elementwise;
+mod emit;
+mod emitter;
 mod entry;
+mod extra_params;
 mod fold;
 mod footprint;
 mod fragments;
+mod lines;
 mod loop_carried;
+mod loops;
 pub mod lower;
 mod memory;
 mod mma;
@@ -39,6 +48,7 @@ mod shared;
 mod stepped;
 mod steps;
 mod thread;
+mod values;
 mod view;
 mod wgmma;
 mod words;

@@ -1,6 +1,6 @@
 //! Writes PTX text: pieces are appended to one string, without the machinery of formatting, which takes five times as long.
 
-use super::lower::class_type;
+use super::emitter::class_type;
 use super::{Address, AtomicOp, Bounds, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty};
 use crate::metadata::ProgramMap;
 

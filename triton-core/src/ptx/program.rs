@@ -9,14 +9,12 @@ const MAPPED: i64 = 1 << 16;
 impl Lower<'_> {
     /// The program's index along an axis.
     pub fn program_id(&mut self, axis: u8) -> Reg {
-        match (self.func.raster, self.program) {
-            (Some(_), Some(known)) if axis < 2 => known[usize::from(axis)],
-            (Some(band), None) if axis < 2 => {
-                let program = self.at_entry(|cx| cx.in_bands(band));
-                self.program = Some(program);
+        match self.func.raster {
+            Some(band) if axis < 2 => {
+                let program = self.once(|entry| &mut entry.program, &(), |cx| cx.in_bands(band));
                 program[usize::from(axis)]
             }
-            (None, _) | (Some(_), _) => {
+            None | Some(_) => {
                 let special = if self.func.cluster > 1 { Special::ClusterId(axis) } else { Special::Ctaid(axis) };
                 self.mov(Ty::U32, Operand::Special(special))
             }
@@ -25,7 +23,7 @@ impl Lower<'_> {
 
     /// The number of programs along an axis: of blocks, or of clusters, but where a block runs several programs.
     pub fn num_programs(&mut self, axis: u8) -> Reg {
-        match self.grid {
+        match self.params.grid {
             Some(extents) => extents[usize::from(axis)],
             None => {
                 let special = if self.func.cluster > 1 { Special::NclusterId(axis) } else { Special::Nctaid(axis) };

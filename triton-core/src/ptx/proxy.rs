@@ -9,14 +9,15 @@ use crate::ir::{Block, Function, InstData, Value};
 use crate::ops::{Agent, Memory, Op};
 use std::ops::Range;
 
-/// What is known of the async proxy.
+/// What is known of the async proxy. Which bytes it accesses holds for the whole kernel. Whether threads have accessed some is of the current
+/// position: a barrier ends it, each branch begins with what held before it, and after both it is what either of them leaves.
 pub(super) struct Proxy {
     /// Of each buffer, slot and alias, whether its bytes are accessed by the async proxy, be it for another buffer.
     shared: SideTable<Value, bool>,
     /// Whether the async proxy accesses anything.
     pub any: bool,
     /// Whether threads may have accessed such bytes since the last barrier.
-    pub touched: bool,
+    touched: bool,
 }
 
 impl Proxy {
@@ -68,6 +69,26 @@ impl Proxy {
     /// What threads do by an instruction comes before a later barrier.
     pub fn touch(&mut self, func: &Function, data: &InstData) {
         self.touched |= self.touches(func, data);
+    }
+
+    /// Whether they have at the current position.
+    pub fn touched(&self) -> bool {
+        self.touched
+    }
+
+    /// Before a barrier: whether a fence has to come first. What was done before is fenced then.
+    pub fn fence(&mut self) -> bool {
+        std::mem::take(&mut self.touched)
+    }
+
+    /// Goes back to what held before a branch, for the other branch. Returns what holds at the end of this one.
+    pub fn restore(&mut self, before: bool) -> bool {
+        std::mem::replace(&mut self.touched, before)
+    }
+
+    /// Where another path meets this one, at whose end that held.
+    pub fn join(&mut self, other: bool) {
+        self.touched |= other;
     }
 
     /// Whether threads do so inside a block.

@@ -5,6 +5,7 @@
 //! with the last buffer of the ring a commit, under no condition: so that a wait for an item is one for all groups but the newest `lead − 1`. A
 //! release is nothing: the barrier that publishes a later item also ends the reads of this one.
 
+use super::buffers::Place;
 use super::lower::Lower;
 use super::run::{Run, copies};
 use super::view::Tile;
@@ -37,7 +38,7 @@ impl Lower<'_> {
         let layout = ring.buffers[number].layout;
         let widest = match from {
             Location::View { .. } => Tile::new(self, from, layout, usize::MAX, None)?.width,
-            Location::Pointers { ptr, mask } => Run::of(func, &self.facts, ptr, mask)?.width,
+            Location::Pointers { ptr, mask } => Run::of(func, &self.analyses.facts, ptr, mask)?.width,
         };
         let width = copies(func, buffer, widest)?.elements as usize;
         let copies = copies(func, buffer, width)?;
@@ -93,7 +94,7 @@ impl Lower<'_> {
     /// Copies the vectors that pointers begin, each of which is in bounds as a whole, or not.
     fn copy_gathered(&mut self, ptr: Value, mask: Option<Value>, padding: u64, to: Vectors) -> Result<(), String> {
         let Vectors { width, bytes, addresses, issued, .. } = to;
-        if padding != 0 || mask.is_some_and(|mask| self.facts[mask].constancy < width as u64) {
+        if padding != 0 || mask.is_some_and(|mask| self.analyses.facts[mask].constancy < width as u64) {
             return Err("a gather of a part of a copy, or with padding".into());
         }
         for (first, dst) in (0..).step_by(width).zip(addresses) {
@@ -134,19 +135,15 @@ impl Lower<'_> {
     /// Makes a slot what its buffer is.
     pub fn ring_slot(&mut self, buffer: Value, item: Value, result: Value) -> Result<(), String> {
         let slot = self.slot(buffer, item)?;
-        let at = self.buffers.get(&buffer).copied().ok_or("a slot of no buffer")?;
-        self.buffers.insert(result, at);
-        self.slots.insert(result, slot);
+        let place = self.buffers.place(buffer).ok_or("a slot of no buffer")?;
+        self.buffers.put(result, Place { slot: Some(slot), ..place });
         Ok(())
     }
 
     /// Makes a value an alias of shared memory.
     pub fn alias(&mut self, x: Value, result: Value) -> Result<(), String> {
-        let at = self.buffers.get(&x).copied().ok_or("a permutation of no buffer")?;
-        self.buffers.insert(result, at);
-        if let Some(&slot) = self.slots.get(&x) {
-            self.slots.insert(result, slot);
-        }
+        let place = self.buffers.place(x).ok_or("a permutation of no buffer")?;
+        self.buffers.put(result, place);
         Ok(())
     }
 
@@ -160,14 +157,12 @@ impl Lower<'_> {
 
     /// The number of an item's slot among this many.
     pub(super) fn slot_of(&mut self, item: Value, slots: u32) -> Reg {
-        match self.slot_numbers.get(&(item, slots)) {
-            Some(&number) => number,
-            None => {
-                let number = self.slot_number(self.regs(item)[0], slots);
-                self.slot_numbers.insert((item, slots), number);
-                number
-            }
+        if let Some(number) = self.buffers.slot_number(item, slots) {
+            return number;
         }
+        let number = self.slot_number(self.regs(item)[0], slots);
+        self.buffers.keep_slot_number(item, slots, number);
+        number
     }
 
     /// An item's number, modulo the number of slots. Assemblers divide by a constant as by anything else, so that it is done here: for

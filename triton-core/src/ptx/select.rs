@@ -4,7 +4,8 @@
 //! common path nothing is selected, on the other one each element by its own mask. More masks than there are predicates would be kept in
 //! bits of registers, two instructions for each.
 
-use super::lower::{Lower, class_type};
+use super::emitter::class_type;
+use super::lower::Lower;
 use super::{Op, Reg};
 use crate::ir::Value;
 

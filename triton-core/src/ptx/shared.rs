@@ -1,7 +1,10 @@
 //! Lowering of accesses to shared memory: which instructions store and load a tile is a division of its layout by the
 //! memory's ([`crate::layout::access`]).
 
-use super::lower::{Lower, SharedThread, class_type};
+use super::at_entry::SharedThread;
+use super::buffers::Place;
+use super::emitter::class_type;
+use super::lower::Lower;
 use super::thread::Threads;
 use super::words::Held;
 use super::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
@@ -17,8 +20,8 @@ impl Lower<'_> {
         let at = at.ok_or("a buffer that is not allocated")?;
         let bytes = self.func.buffer_bytes(buffer);
         // `lower` has compared it with the limit.
-        self.shared = self.shared.max((u64::from(at) + bytes) as u32);
-        self.buffers.insert(buffer, at);
+        self.buffers.reach((u64::from(at) + bytes) as u32);
+        self.buffers.put(buffer, Place { at, slot: None });
         Ok(())
     }
 
@@ -78,7 +81,7 @@ impl Lower<'_> {
     /// Waits for the other threads of the warp, or of the block.
     pub fn sync(&mut self, scope: Scope) {
         let warp = scope == Scope::Warp || self.func.num_warps == 1;
-        if !warp && std::mem::take(&mut self.proxy.touched) {
+        if !warp && self.proxy.fence() {
             self.emit(Op::FenceProxyAsync);
         }
         self.emit(if warp { Op::BarWarpSync } else { Op::BarSync });
@@ -98,7 +101,7 @@ impl Lower<'_> {
         let ((slice, layout), mem) = func.slice(inst).zip(func.mem(buffer)).ok_or("a tile without a layout")?;
         let access = access::shared(&layout, mem, true).ok_or("a layout that its memory does not fit")?;
         let held = Held::of(func.ty(buffer).elem);
-        let slot = self.slots.get(&buffer).copied();
+        let slot = self.buffers.slot(buffer);
         let addresses = self.addresses_from(buffer, slot, &access, held.bits() / 8, mem.offset(slice.first()));
         let mut after = vec![Reg::NONE; layout.registers()];
         for (instruction, address) in (0..).zip(addresses) {
@@ -155,7 +158,7 @@ impl Lower<'_> {
     /// The address that each instruction of an access takes. A thread's part and an instruction's are added by xor; where they
     /// have no bit in common that is a sum, and the instruction's part an immediate offset.
     pub(super) fn addresses(&mut self, buffer: Value, access: &Access, held: Held) -> Vec<Address> {
-        self.addresses_from(buffer, self.slots.get(&buffer).copied(), access, held.bits() / 8, 0)
+        self.addresses_from(buffer, self.buffers.slot(buffer), access, held.bits() / 8, 0)
     }
 
     /// The same of a slot, whose offset in the buffer is in a register, for elements of `bytes` bytes; `further` elements further, by xor.
@@ -167,7 +170,7 @@ impl Lower<'_> {
         bytes: u32,
         further: u32,
     ) -> Vec<Address> {
-        let at = self.buffers.get(&buffer).copied().unwrap_or(0);
+        let at = self.buffers.place(buffer).map_or(0, |place| place.at);
         let columns: Vec<u32> = access.lanes().iter().chain(&access.warp).map(|c| c * bytes).collect();
         let touched = columns.iter().fold(0, |all, c| all | c);
         let (base, thread) = self.shared_thread(&columns);
@@ -196,22 +199,18 @@ impl Lower<'_> {
     /// thread. In a loop they are those of the entry, computed once for all accesses by the same threads; elsewhere they would take
     /// registers for longer than they are needed.
     fn shared_thread(&mut self, columns: &[u32]) -> SharedThread {
-        if let Some(&known) = self.shared_threads.get(columns) {
-            return known;
-        }
         let compute = |cx: &mut Self, mut threads: Threads| {
             let base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
             let offset = threads.linear(cx, columns);
             (base, offset.map(|offset| (offset, cx.arith(Opcode::Add, Ty::S32, &[base.into(), offset.into()]))))
         };
-        if self.loops == 0 {
+        if !self.loops.is_inside() && self.entry.shared_threads.get(columns).is_none() {
             return compute(self, Threads::default());
         }
-        let computed = self.at_entry(|cx| {
+        let at_entry = |cx: &mut Self| {
             let threads = Threads::at_entry(cx);
             compute(cx, threads)
-        });
-        self.shared_threads.insert(columns.to_vec(), computed);
-        computed
+        };
+        self.once(|entry| &mut entry.shared_threads, columns, at_entry)
     }
 }

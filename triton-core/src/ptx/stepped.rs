@@ -43,7 +43,7 @@ impl Lower<'_> {
             let moves = |v: Value| v == counter || ahead[v].is_some();
             let axes = (0..starts.as_slice().len()).filter(|&axis| moves(starts.as_slice()[axis]));
             let by = self.bytes_of_step(&accessed, axes, step);
-            self.stepped.insert(tile, address);
+            self.loops.step(tile, address);
             stepped.push((address, by));
         }
         Ok(stepped)
@@ -52,7 +52,7 @@ impl Lower<'_> {
     /// The bytes by which one step of the counter moves a tile along these axes.
     fn bytes_of_step(&mut self, tile: &Tile<'_>, axes: impl Iterator<Item = usize>, step: Value) -> Operand {
         let size = i64::from(tile.dtype.bytes());
-        let bytes: Operand = match self.facts[step].constant {
+        let bytes: Operand = match self.analyses.facts[step].constant {
             Some(step) => (step as i64 * size).into(),
             None => {
                 let wide = self.func.ty(step).elem == Elem::Num(DType::I64);

@@ -1,6 +1,7 @@
 //! Single steps of arithmetic as instructions, for functions that are written over [`Steps`].
 
-use super::lower::{Lower, class_type};
+use super::emitter::class_type;
+use super::lower::Lower;
 use super::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::ops::steps::{Steps, WideSteps};
 

@@ -1,11 +1,14 @@
-//! What only depends on the thread: linear functions of the bits of its index, and predicates of them.
+//! What only depends on the thread: linear functions of the bits of its index, and predicates of them. What the whole kernel reads of them is
+//! computed [at the entry](super::at_entry).
 
 use super::lower::Lower;
 use super::{Cmp, Opcode, Operand, Reg, Special, Ty};
+use crate::ir::Value;
+use crate::layout::Layout;
 use std::collections::HashMap;
 
 /// Functions of the thread's index that a piece of code has computed already. Bits of the index: five of the lane, then those
-/// of the warp.
+/// of the warp. They hold in that piece alone, which is without branches or is the entry; each piece begins with none.
 #[derive(Default)]
 pub(super) struct Threads {
     index: Option<Reg>,
@@ -77,5 +80,75 @@ impl Threads {
         let pred = cx.setp(Cmp::Ne, Ty::U32, set, 0);
         self.odd.insert(bits, pred);
         pred
+    }
+}
+
+impl Lower<'_> {
+    /// The element that a thread holds in register 0, as a number of 32 bits: the xor of the columns of its set bits.
+    pub fn thread_element(&mut self, layout: &Layout) -> Reg {
+        self.once(|entry| &mut entry.elements, layout, |cx| cx.compute_thread_element(layout))
+    }
+
+    fn compute_thread_element(&mut self, layout: &Layout) -> Reg {
+        let tid = self.thread();
+        // Thread bits that move by the same distance go together.
+        let mut moves: Vec<(i32, u32)> = Vec::new();
+        for (bit, &column) in layout.lane.iter().chain(&layout.warp).enumerate() {
+            for target in (0..32).filter(|t| column >> t & 1 == 1) {
+                let distance = target - bit as i32;
+                match moves.iter_mut().find(|(d, _)| *d == distance) {
+                    Some((_, mask)) => *mask |= 1 << bit,
+                    None => moves.push((distance, 1 << bit)),
+                }
+            }
+        }
+        let mut element = None;
+        let all = self.func.threads() - 1;
+        for (distance, mask) in moves {
+            let mut part = tid;
+            if mask != all {
+                part = self.arith(Opcode::And, Ty::B32, &[part.into(), i64::from(mask).into()]);
+            }
+            if distance != 0 {
+                let (op, ty) = if distance > 0 { (Opcode::Shl, Ty::B32) } else { (Opcode::Shr, Ty::U32) };
+                part = self.arith(op, ty, &[part.into(), i64::from(distance.abs()).into()]);
+            }
+            element = Some(match element {
+                Some(other) => self.arith(Opcode::Xor, Ty::B32, &[Operand::Reg(other), part.into()]),
+                None => part,
+            });
+        }
+        element.unwrap_or_else(|| self.mov(Ty::U32, 0))
+    }
+
+    /// The thread's index.
+    pub fn thread(&mut self) -> Reg {
+        self.once(|entry| &mut entry.thread, &(), |cx| cx.mov(Ty::U32, Operand::Special(Special::Tid)))
+    }
+
+    /// Holds in one of the positions that hold the same element: where a store has to happen. `None` if every position
+    /// does.
+    pub fn store_guard(&mut self, value: Value) -> Option<Reg> {
+        let Some(layout) = self.func.layout(value) else { return self.one_thread() };
+        let (lanes, warps) = layout.replicated();
+        self.one_of(lanes | warps << 5)
+    }
+
+    /// Holds in the first thread.
+    pub fn one_thread(&mut self) -> Option<Reg> {
+        self.one_of(self.func.threads() - 1)
+    }
+
+    /// Holds in the threads in which these bits of the index are 0.
+    pub fn one_of(&mut self, replicated: u32) -> Option<Reg> {
+        if replicated == 0 {
+            return None;
+        }
+        let compute = |cx: &mut Self| {
+            let tid = cx.thread();
+            let bits = cx.arith(Opcode::And, Ty::B32, &[tid.into(), i64::from(replicated).into()]);
+            cx.setp(Cmp::Eq, Ty::U32, bits, 0)
+        };
+        Some(self.once(|entry| &mut entry.guards, &replicated, compute))
     }
 }

@@ -8,7 +8,8 @@
 //! A vector is accessed if all of it is in bounds. Where the extent may cut one, which is so of one vector at most in a row of a
 //! thread, a branch accesses the elements that are left of it: the vector is found by its constant, so that its loads wait for no other.
 
-use super::lower::{Lower, bits_type};
+use super::emitter::bits_type;
+use super::lower::Lower;
 use super::memory::words as words_of;
 use super::{Address, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::analysis::axis;
@@ -68,7 +69,7 @@ impl<'a> Tile<'a> {
         let layout = &func.layouts[id];
         let view = func.view(base).ok_or_else(|| format!("{base} is not a view"))?;
         let dtype = func.pointee(at).ok_or_else(|| format!("{base} is not a pointer"))?;
-        let width = axis::vector_width(func, &cx.facts, at).min(layout.vector().into()) as usize;
+        let width = axis::vector_width(func, &cx.analyses.facts, at).min(layout.vector().into()) as usize;
         let width = width.min(most);
         let mut tile = Tile {
             at,
@@ -79,7 +80,7 @@ impl<'a> Tile<'a> {
             fields: fields(shape),
             dtype,
             width,
-            is_cut: axis::is_cut(func, &cx.facts, at, width as u64),
+            is_cut: axis::is_cut(func, &cx.analyses.facts, at, width as u64),
             once,
             by_remaining: Vec::new(),
             known: Known::default(),
@@ -89,7 +90,7 @@ impl<'a> Tile<'a> {
             constants.sort_unstable();
             constants.dedup();
             // Where the first index is negative, so are all others.
-            let aligned = cx.facts[tile.starts[axis]].divisibility >= shape.dims()[axis].into();
+            let aligned = cx.analyses.facts[tile.starts[axis]].divisibility >= shape.dims()[axis].into();
             tile.by_remaining.push(aligned && constants.len() >= MANY);
         }
         Ok(tile)
@@ -136,7 +137,7 @@ impl<'a> Tile<'a> {
             thread = Some(cx.arith(Opcode::Xor, Ty::B32, &[own.into(), i64::from(variant).into()]));
         }
         let start = cx.regs(self.starts[axis])[0];
-        let at_zero = cx.facts[self.starts[axis]].constant == Some(0);
+        let at_zero = cx.analyses.facts[self.starts[axis]].constant == Some(0);
         let index = match (thread, self.is_wide(cx, axis)) {
             (None, _) => start,
             (Some(thread), false) if at_zero => thread,
@@ -347,7 +348,7 @@ impl<'a> Tile<'a> {
 
     /// The address of the thread's first element.
     fn origin(&mut self, cx: &mut Lower<'_>, variants: &[(Variant, u32)]) -> Reg {
-        if let Some(&address) = cx.stepped.get(&Stepped { at: self.at, layout: self.id })
+        if let Some(address) = cx.loops.stepped(Stepped { at: self.at, layout: self.id })
             && variants.iter().all(|&(variant, _)| variant == 0)
         {
             return address;
@@ -355,7 +356,7 @@ impl<'a> Tile<'a> {
         let size = i64::from(self.dtype.bytes());
         let mut address = cx.regs(self.view.base)[0];
         for (axis, &(variant, _)) in variants.iter().enumerate() {
-            if cx.facts[self.starts[axis]].constant == Some(0)
+            if cx.analyses.facts[self.starts[axis]].constant == Some(0)
                 && cx.thread_index_is_zero(&self.layout, self.fields[axis], variant)
             {
                 continue;
@@ -387,7 +388,7 @@ impl<'a> Tile<'a> {
     }
 
     pub fn is_unit(&self, cx: &Lower<'_>, axis: usize) -> bool {
-        cx.facts[self.view.strides[axis]].constant == Some(1)
+        cx.analyses.facts[self.view.strides[axis]].constant == Some(1)
     }
 }
 

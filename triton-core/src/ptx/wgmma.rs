@@ -7,6 +7,7 @@
 //! warpgroup comes from a shuffle, by which assemblers know that it is uniform in a warp. (PTX ISA, "Asynchronous warpgroup-level matrix
 //! instructions".)
 
+use super::buffers::Place;
 use super::lower::Lower;
 use super::words::Held;
 use super::{Class, Mma, Op, Opcode, Operand, Reg, Special, Ty};
@@ -42,11 +43,11 @@ impl Lower<'_> {
         let &[rows, columns] = shape.dims() else { return Err("a product of no matrices".into()) };
         let (rows_apart, columns_apart) = (16 * tiling.warps_m, n * tiling.warps_n);
         // A sum that something else reads, too, stays as it is; zeros are not read at all.
-        let (defs, count) = (self.demand.defs(), self.registers(acc));
+        let (defs, count) = (self.analyses.demand.defs(), self.registers(acc));
         let is_zero = matches!(defs.op(self.func, acc), Some(ops::Op::Splat { x, .. }) if defs.constant(self.func, x).is_some_and(|x| x.bits == 0));
         let sums: Vec<Reg> = if is_zero {
             (0..count).map(|_| self.reg(Class::B32)).collect()
-        } else if self.loop_carried.sums[acc] {
+        } else if self.analyses.loop_carried.sums[acc] {
             self.regs(acc).to_vec()
         } else {
             self.regs(acc).to_vec().into_iter().map(|sum| self.copy(sum)).collect()
@@ -100,7 +101,7 @@ impl Lower<'_> {
 
     /// Waits for the product that a sum is of, whose registers the result has.
     pub(super) fn dot_wait(&mut self, sum: Value, result: Value) -> Vec<Reg> {
-        if let Some(groups) = self.loop_carried.newer[result] {
+        if let Some(groups) = self.analyses.newer[result] {
             self.emit(Op::WgmmaWait { groups });
         }
         self.regs(sum).to_vec()
@@ -111,12 +112,12 @@ impl Lower<'_> {
     fn wgmma_source(&mut self, value: Value, k: usize, apart: u32, groups: [u32; 2]) -> Result<Source, String> {
         let (ty, missing) = (self.func.ty(value), "an operand that `wgmma` cannot read");
         let operand = self.func.mem(value).and_then(|mem| hopper::wgmma_operand(mem, ty.shape, k)).ok_or(missing)?;
-        let (bits, at) = (ty.elem.bits(), self.buffers.get(&value).copied().ok_or(missing)?);
+        let (bits, Place { at, slot }) = (ty.elem.bits(), self.buffers.place(value).ok_or(missing)?);
         let [low, high] = operand.descriptor();
         let unit = operand.start(apart, 0, bits);
         let base = self.warpgroup_address(unit, groups);
         let mut address = self.arith(Opcode::Add, Ty::S32, &[base.into(), i64::from(at).into()]);
-        if let Some(&slot) = self.slots.get(&value) {
+        if let Some(slot) = slot {
             address = self.arith(Opcode::Add, Ty::S32, &[address.into(), slot.into()]);
         }
         let address = self.arith(Opcode::Shr, Ty::U32, &[address.into(), 4.into()]);
@@ -127,10 +128,7 @@ impl Lower<'_> {
 
     /// The address of shared memory, `unit` bytes further for each unit of a warpgroup's number: computed at the entry.
     fn warpgroup_address(&mut self, unit: u32, [divisor, modulus]: [u32; 2]) -> Reg {
-        if let Some(&known) = self.warpgroup_addresses.get(&(unit, divisor, modulus)) {
-            return known;
-        }
-        let address = self.at_entry(|cx| {
+        let compute = |cx: &mut Self| {
             let mut base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
             if cx.func.blocks_of_cluster() > 1 {
                 base = cx.arith(Opcode::And, Ty::B32, &[base.into(), ADDRESS.into()]);
@@ -144,9 +142,8 @@ impl Lower<'_> {
             cx.emit(Op::ShflIdx { dst: lane, src: group, lane: 0.into() });
             let group = cx.arith(Opcode::And, Ty::B32, &[lane.into(), i64::from(modulus - 1).into()]);
             cx.arith(Opcode::MadLo, Ty::S32, &[group.into(), i64::from(unit).into(), base.into()])
-        });
-        self.warpgroup_addresses.insert((unit, divisor, modulus), address);
-        address
+        };
+        self.once(|entry| &mut entry.warpgroup_addresses, &(unit, divisor, modulus), compute)
     }
 
     /// The descriptor of what an instruction reads.

@@ -130,7 +130,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn pair(&mut self, class: Class, lo: Reg, hi: Reg) -> Reg {
-        if let Some(word) = self.packed.word(lo, hi) {
+        if let Some(word) = self.code.word(lo, hi) {
             return word;
         }
         let dst = self.reg(class);
@@ -142,7 +142,7 @@ impl Lower<'_> {
         let half = if src.class == Class::B64 { Class::B32 } else { Class::B16 };
         let (lo, hi) = (self.reg(half), self.reg(half));
         self.emit(Op::Unpack { lo, hi, src });
-        self.packed.unpacked(lo, hi, src);
+        self.code.unpacked([lo, hi], src);
         [lo, hi]
     }
 
