@@ -1,5 +1,5 @@
 //! IR at stage 2 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory. What other files emit, they emit as
-//! methods of [`Lower`], too; what they remember is in its contexts.
+//! methods of `Lower`, too; what they remember is in its contexts.
 //!
 //! A scalar is one register with the same value in all threads; a tile is one register for each of its layout's
 //! registers.
