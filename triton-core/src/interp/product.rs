@@ -1,7 +1,7 @@
 //! Products of tiles: most of the arithmetic that the interpreter does.
 
 use super::Machine;
-use crate::ir::{InstData, Stage, Value};
+use crate::ir::{InstData, Stage, Value, in_flight};
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{DotKind, Op, eval};
 use crate::types::DType;
@@ -9,8 +9,7 @@ use crate::types::DType;
 impl Machine<'_> {
     /// `acc + a · b` of operands in registers or in shared memory.
     pub(super) fn run_product(&mut self, inst: &InstData, [a, b, acc]: [Value; 3]) -> Result<Vec<u64>, String> {
-        let in_flight =
-            self.func.stage == Stage::Synchronized && matches!(inst.op, Op::Dot { kind: DotKind::Wgmma, .. });
+        let in_flight = self.func.stage == Stage::Synchronized && in_flight::is_product(&inst.op);
         if in_flight {
             self.threads.begin_product(inst.results.first());
         }

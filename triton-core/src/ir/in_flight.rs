@@ -5,7 +5,7 @@
 
 use super::{Block, Carried, Function, InstData, Value};
 use crate::entity::SideTable;
-use crate::ops::{DotKind, Op};
+use crate::ops::{Agent, Op};
 
 /// See the [module's page](self).
 pub struct InFlight {
@@ -97,7 +97,7 @@ impl InFlight {
 
 /// Whether an operation is a product that goes on.
 pub fn is_product(op: &Op) -> bool {
-    matches!(op, Op::Dot { kind: DotKind::Wgmma, .. })
+    op.agent() == Agent::AsyncProxy
 }
 
 /// The sums to whose registers a product adds: a parameter of its block, another sum there, or what a wait for one yields, that nothing else

@@ -10,7 +10,7 @@
 
 use super::{Env, dce};
 use crate::analysis::defs::Defs;
-use crate::ir::{Function, Inst, Value};
+use crate::ir::{Function, Inst, Value, in_flight};
 use crate::layout::convert::PlanKind;
 use crate::layout::{Atom, Mem, hopper, products};
 use crate::ops::kinds::UnaryKind;
@@ -27,7 +27,8 @@ const ROWS: u32 = 64;
 /// # Errors
 /// An operand of which no pattern can be read: a bug in layout assignment.
 pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), String> {
-    let products: Vec<Inst> = func.walk().into_iter().filter(|&inst| is_wgmma(func, inst)).collect();
+    let products: Vec<Inst> =
+        func.walk().into_iter().filter(|&inst| in_flight::is_product(&func.insts[inst].op)).collect();
     if products.is_empty() {
         return Ok(());
     }
@@ -71,10 +72,6 @@ pub(super) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
     func.replace_uses(&waited);
     dce::dce(func);
     Ok(())
-}
-
-fn is_wgmma(func: &Function, inst: Inst) -> bool {
-    matches!(func.insts[inst].op, Op::Dot { kind: DotKind::Wgmma, .. })
 }
 
 /// The tile that an operand is made of by conversions, permutations of its axes, and a reshape that leaves out axes of extent 1 before them.

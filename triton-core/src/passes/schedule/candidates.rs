@@ -7,10 +7,10 @@ use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
 use crate::analysis::remat::{Divisions, Remat, Supply};
 use crate::entity::SideTable;
-use crate::ir::{Block, Function, Inst, Value};
+use crate::ir::{Block, Function, Inst, Value, in_flight};
 use crate::layout::access;
 use crate::ops::kinds::UnaryKind;
-use crate::ops::{DotKind, Location, Op};
+use crate::ops::{Location, Op};
 
 /// The loops of a function that ask for stages and have loads for them.
 pub(super) fn candidates(func: &Function, env: &Env) -> Vec<Loop> {
@@ -50,7 +50,7 @@ fn copies(
     let mut fragments: SideTable<Value, bool> = SideTable::new(false);
     for &inst in func.blocks[region].insts.iter().rev() {
         let data = &func.insts[inst];
-        let by_threads = !matches!(data.op, Op::Dot { kind: DotKind::Wgmma, .. });
+        let by_threads = !in_flight::is_product(&data.op);
         for (operand, _) in func.shared_operands(&data.op) {
             multiplied[operand] += 1;
             fragments[operand] |= by_threads;
@@ -116,7 +116,7 @@ fn copies(
 fn product_in_flight(func: &Function, defs: &Defs, around: Inst, copies: &[Copy]) -> Option<Flight> {
     let region = func.insts[around].regions[0];
     let insts = &func.blocks[region].insts;
-    let is_product = |inst: &&Inst| matches!(func.insts[**inst].op, Op::Dot { kind: DotKind::Wgmma, .. });
+    let is_product = |inst: &&Inst| in_flight::is_product(&func.insts[**inst].op);
     let inside: Vec<Inst> = insts
         .iter()
         .flat_map(|&inst| {
