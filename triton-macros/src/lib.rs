@@ -12,10 +12,10 @@
 /// | `NAME = [a, b]` | the values of the type or const parameter `NAME`; several lists give every combination |
 /// | `configs = [(BM = 64, num_warps = 4), ..]` | a list of combinations, each with its own options |
 /// | `num_warps = 4` | warps of 32 threads that run one program: 1, 2, 4, 8, 16 or 32 |
-/// | `num_stages = 4` | the most tiles of an operand that a loop around a `dot` holds at a time, from 1 to 8, unless `#[stages(n)]` before the `for` says it; 3 if nothing is said |
-/// | `max_registers = 128` | the most registers of a thread, from 24 to 255; if nothing is said, the compiler decides |
-/// | `cluster_k = 4` | the blocks of a cluster that share the K of the one `dot` in the kernel's loop, on devices with clusters: 1, 2, 4 or 8; 1 if nothing is said |
-/// | `targets = ["sm_80"]` | the targets that there is code for, `sm_80` and `sm_90a`; all of them if nothing is said |
+/// | `num_stages = 4` | the most tiles of an operand that a loop around a `dot` holds at a time, from 1 to 8, unless `#[stages(n)]` before the `for` says it; default: 3 |
+/// | `max_registers = 128` | the most registers of a thread, from 24 to 255; by default the compiler decides |
+/// | `cluster_k = 4` | the blocks of a cluster that share the K of the one `dot` in the kernel's loop, on devices with clusters: 1, 2, 4 or 8; default: 1 |
+/// | `targets = ["sm_80"]` | the targets that there is code for, `sm_80` and `sm_90a`; default: all of them |
 /// | `assertions = false` | removes the run-time checks of `assert!` |
 /// | `deterministic = true` | sums are added in one order, pairwise, neighbours first: the same bits on every device, with any number of warps (except the sums inside `dot`) |
 /// | `fast_math = true` | `a * b + c` is an `fma`, and `a / b` in `f32` and `f64` a product with `1 / b` (within 2 ulp) if `b` is one number or broadcast; the same bits on every device |

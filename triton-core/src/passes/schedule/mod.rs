@@ -12,8 +12,8 @@
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
 //! the loop's counter, from what the loop does not change, and from views that nothing writes, such as a table of blocks; if out of bounds
-//! it yields 0; and if nothing writes the view ([`ReadOnly`](crate::analysis::read_only::ReadOnly)). So is a gather by whole vectors: its addresses are computed again for the
-//! item that is filled. A rounding to tf32 may be between load and store, which bulk copies do. A tile whose axes
+//! it yields 0; and if nothing writes the view ([`ReadOnly`](crate::analysis::read_only::ReadOnly)).
+//! So is a gather by whole vectors: its addresses are computed again for the item that is filled. A rounding to tf32 may be between load and store, which bulk copies do. A tile whose axes
 //! are permuted, or that is reshaped, is filled as it is loaded, and products see the slot in the other shape. A ring has as
 //! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
 //! A loop that asks for two or more itself has two where they do not fit: that is then an error.
@@ -80,42 +80,42 @@ struct Plan {
 /// A loop with loads that a ring can take.
 struct Loop {
     /// The block that it is in, and its instruction.
-    pub block: Block,
-    pub inst: Inst,
-    pub copies: Vec<Copy>,
+    block: Block,
+    inst: Inst,
+    copies: Vec<Copy>,
     /// Its product that goes on over the back edge, if there is one.
-    pub in_flight: Option<Flight>,
+    in_flight: Option<Flight>,
 }
 
 /// A load whose tile goes to a buffer that products read.
 struct Copy {
-    pub load: Inst,
+    load: Inst,
     /// What rounds the tile to tf32 before it is stored: bulk copies do so, too.
-    pub rounding: Option<Inst>,
-    pub store: Inst,
-    pub alloc: Inst,
-    pub from: Location,
+    rounding: Option<Inst>,
+    store: Inst,
+    alloc: Inst,
+    from: Location,
     /// What computes the location for another iteration.
-    pub slice: Vec<Inst>,
-    pub buffer: Value,
-    pub layout: LayoutId,
+    slice: Vec<Inst>,
+    buffer: Value,
+    layout: LayoutId,
     /// Whether bulk copies can fill the buffer.
-    pub bulk: bool,
+    bulk: bool,
     /// Whether threads can, by copies that are wide enough.
-    pub wide: bool,
+    wide: bool,
     /// Whether neighbouring programs share it.
-    pub shared: bool,
+    shared: bool,
 }
 
 /// A product that goes on over the back edge of its loop.
 #[derive(Clone, Copy)]
 struct Flight {
     /// The wait for it, and what that yields.
-    pub wait: Inst,
-    pub done: Value,
+    wait: Inst,
+    done: Value,
     /// What it adds to, a parameter of the loop.
-    pub acc: Value,
-    pub sum: Value,
+    acc: Value,
+    sum: Value,
     /// The sum after the loop.
-    pub last: Value,
+    last: Value,
 }
