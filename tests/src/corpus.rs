@@ -100,7 +100,7 @@ fn check(path: &Path) -> Result<(), String> {
             }
             let kernel = triton_core::ptx::lower::lower(&func, env.target, env.specialization);
             let kernel = kernel.map_err(|e| e.to_string())?;
-            compare(&path.with_extension("ptx"), &triton_core::ptx::print::print(&kernel))
+            compare(&path.with_extension("ptx"), &triton_core::ptx::text::print::print(&kernel))
         }
         "barriers" => expect(path, &text, &run::without_each_barrier(&text)?),
         "faults" => expect(path, &text, &run::with_each_fault(&text)?),

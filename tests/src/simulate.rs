@@ -4,7 +4,8 @@ use crate::setup::Setup;
 use crate::tensor_maps;
 use triton_core::ir::Function;
 use triton_core::metadata::{Image, Target};
-use triton_core::passes::{Env, allocate};
+use triton_core::passes::Env;
+use triton_core::passes::memory::allocate;
 use triton_sim::{Arg, Launch, Memory, MemoryError, Module, Options, Report};
 
 /// Bytes of the slot that code with assertions takes: [`Image::has_assert_buffer`].

@@ -481,7 +481,7 @@ pub struct Options {
     pub assertions: bool,
     /// Whether sums of floats are added in one order, the same on every device and for every number of warps.
     pub deterministic: bool,
-    /// Whether float arithmetic may be rounded differently where that costs less: see [`crate::passes::relax`].
+    /// Whether float arithmetic may be rounded differently where that costs less: see [`crate::passes::values::relax`].
     pub fast_math: bool,
 }
 

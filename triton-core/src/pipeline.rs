@@ -7,7 +7,8 @@ use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, InstData, Layouts, Param, Promise, Promised};
 use crate::metadata::{Arg, Config, Image, Specialization, Target};
 use crate::ops::{DotKind, Op};
-use crate::passes::{Env, partition};
+use crate::passes::Env;
+use crate::passes::layouts::partition;
 use crate::ptx::lower::LowerError;
 use crate::span::Span;
 use crate::types::{DType, Elem, Type};
@@ -281,7 +282,7 @@ fn is_copy(image: &Image, other: &Image) -> bool {
 }
 
 /// The layouts of a function at stage 0 for a target and a specialization, line by line with their cost; see
-/// [`passes::place::explain`]. A last line names the tiles that do not fit the registers of a thread, if there are any.
+/// [`passes::layouts::place::explain`]. A last line names the tiles that do not fit the registers of a thread, if there are any.
 ///
 /// # Errors
 /// An internal compiler error.
@@ -398,7 +399,7 @@ fn image(
 
 /// The image of a kernel that is made of a function at stage 2.
 fn printed(func: &Function, kernel: ptx::Kernel, env: &Env) -> Result<Image, Diagnostic> {
-    let mut text = ptx::print::print(&kernel);
+    let mut text = ptx::text::print::print(&kernel);
     if text.len() > ptx::MAX_TEXT {
         let (instructions, span) = kernel.largest;
         return Err(large(span, instructions));

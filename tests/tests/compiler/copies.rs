@@ -3,7 +3,7 @@
 use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ops::Op;
-use triton_core::passes::cse;
+use triton_core::passes::values::cse;
 use triton_core::span::Span;
 use triton_core::types::{Constant, DType, Shape};
 

@@ -1,6 +1,6 @@
 //! The solver of placement against exhaustive search, and on graphs that look like programs.
 
-use triton_core::passes::pbqp::Problem;
+use triton_core::passes::layouts::pbqp::Problem;
 use triton_tests::numbers::Random;
 
 const NEVER: f64 = f64::INFINITY;

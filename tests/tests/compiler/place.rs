@@ -4,7 +4,8 @@ use triton_core::ir::Function;
 use triton_core::ir::parse::parse;
 use triton_core::ir::print::print;
 use triton_core::metadata::{Specialization, Target};
-use triton_core::passes::{self, Env, place::Labelling};
+use triton_core::passes::layouts::place::Labelling;
+use triton_core::passes::{self, Env};
 use triton_tests::numbers::Random;
 use triton_tests::random::squares;
 

@@ -8,7 +8,7 @@ use triton_core::layout::{Atom, Layout, Tiling};
 use triton_core::metadata::{Specialization, Target};
 use triton_core::passes::{Env, SYNCHRONIZE, run};
 use triton_core::ptx::lower::lower;
-use triton_core::ptx::print::print;
+use triton_core::ptx::text::print::print;
 use triton_core::ptx::{Kernel, Op};
 use triton_core::types::Shape;
 use triton_sim::{Arg, Launch, Memory, Module, Options};

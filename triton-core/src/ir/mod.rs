@@ -131,10 +131,10 @@ pub struct Function {
     pub views: Vec<View>,
     /// Warps of a block, among which layouts divide tiles.
     pub num_warps: u32,
-    /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::partition`]. What an operation yields is
+    /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::layouts::partition`]. What an operation yields is
     /// then a block's own.
     pub cluster: u32,
-    /// Neighbours along the first axis that run as one cluster, a block each, and share what they load: see [`crate::passes::multicast`]. Where
+    /// Neighbours along the first axis that run as one cluster, a block each, and share what they load: see [`crate::passes::memory::multicast`]. Where
     /// they do not divide the programs, a block has an index past the last one: it stores nothing. 1 if there is no such
     /// cluster.
     pub neighbours: u32,
@@ -149,11 +149,11 @@ pub struct Function {
     /// The most registers of a thread, of [`REGISTERS`](crate::types::REGISTERS), if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
     /// Blocks that are to share the K of the product in its loop, of [`CLUSTER_K`](crate::types::CLUSTER_K), on targets with clusters; 1 if one block
-    /// has all of it. See [`crate::passes::partition`].
+    /// has all of it. See [`crate::passes::layouts::partition`].
     pub cluster_k: u32,
     /// What it has code for.
     pub targets: Targets,
-    /// Whether float arithmetic may be [relaxed](crate::passes::relax).
+    /// Whether float arithmetic may be [relaxed](crate::passes::values::relax).
     pub fast_math: bool,
     /// The instructions.
     pub body: Block,
@@ -432,7 +432,7 @@ impl Function {
         }
     }
 
-    /// Whether a block runs one program after the other, as many blocks as are resident together: see [`crate::passes::persist`].
+    /// Whether a block runs one program after the other, as many blocks as are resident together: see [`crate::passes::memory::persist`].
     pub fn is_persistent(&self) -> bool {
         self.stage == Stage::Synchronized && self.contains(self.body, |op| matches!(op, Op::BlockId {}))
     }

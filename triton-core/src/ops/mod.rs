@@ -4,7 +4,7 @@
 //! owns, doc. From it
 //! come the variant of [`Op`], its operands,
 //! printer, parser and the row of [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`]
-//! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::place`]
+//! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::layouts::place`]
 //! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`]; what
 //! combines the elements along an axis is a row of [`FoldKind`].
 //!

@@ -6,30 +6,13 @@
 //! **Invariant:** passes never see PTX, and the interpreter gives the same result before and after each of them; but for [`RELAX`], which
 //! is before all of them, and what a kernel with `fast_math` means.
 
-pub mod allocate;
-mod carry;
-pub mod combine;
-pub mod cse;
-pub mod dce;
-pub mod exchange;
-pub mod fold;
-pub mod licm;
-pub mod map_programs;
-pub mod multicast;
-pub mod partition;
-pub mod pbqp;
-pub mod persist;
-pub mod place;
-pub mod prefetch;
-pub mod relax;
-pub mod schedule;
-pub mod sink;
-pub mod specialise;
-pub mod split;
-pub mod sync;
-pub mod wait;
-mod warpgroup;
+pub mod layouts;
+pub mod memory;
+pub mod values;
 
+use self::layouts::{partition, place, split};
+use self::memory::{allocate, exchange, map_programs, multicast, persist, prefetch, schedule, sync, wait};
+use self::values::{combine, cse, dce, fold, licm, relax, sink, specialise};
 use crate::ir::{Function, verify};
 use crate::metadata::{Arg, Specialization, Target};
 

@@ -5,53 +5,15 @@
 //!
 //! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
 
-mod analyses;
-mod assertions;
-mod at_entry;
-mod atomic;
-mod buffers;
-mod bulk;
-mod bulk_state;
-mod cast;
-mod cluster;
-mod coalesce;
+mod arithmetic;
+mod code;
 mod control;
-mod convert;
-mod cut;
-mod dce;
-mod demand;
-mod dot;
-mod element;
-mod elementwise;
-mod emit;
-mod emitter;
-mod entry;
-mod extra_params;
-mod fold;
-mod footprint;
-mod fragments;
-mod lines;
-mod loop_carried;
-mod loops;
 pub mod lower;
 mod memory;
 mod mma;
 mod op;
-mod packed;
-pub mod print;
-mod program;
-mod proxy;
-mod ring;
-mod run;
-mod select;
-mod shared;
-mod stepped;
-mod steps;
-mod thread;
-mod values;
-mod view;
-mod wgmma;
-mod words;
+mod products;
+pub mod text;
 
 use crate::metadata::{ProgramMap, TensorMap};
 use crate::ops::Outer;

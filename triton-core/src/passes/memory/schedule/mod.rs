@@ -1,0 +1,121 @@
+//! Loop scheduling at stage 2: loads of a product's operands become fills of a ring, ahead of the products.
+//!
+//! *Before:* a loop loads tiles from views, stores them to shared memory, and multiplies them. *After:* the first items are filled before
+//! the loop; each turn waits for its item, fills the slot of a later one, and multiplies what it waited for. Loads are never peeled: a
+//! fill is issued only if the loop comes to its item.
+//!
+//! With `slots` slots, `slots − 1` items are in flight when a turn waits. Each turn has one barrier, between the wait and the fill: it
+//! publishes the item, and ends the reads of the one before, whose slot is filled next. This is software pipelining by `cp.async` as
+//! Triton does it, without a second barrier; the order is that of CUTLASS's multistage mainloop. For a product of tensor cores `carry`
+//! moves the wait and the barrier before the last step along K. A product of warpgroups goes on over the back edge: the fill follows when
+//! the one before it is done, and a second barrier, behind the wait, publishes what threads copied.
+//!
+//! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
+//! the loop's counter, from what the loop does not change, and from views that nothing writes, such as a table of blocks; if out of bounds
+//! it yields 0; and if nothing writes the view ([`ReadOnly`](crate::analysis::read_only::ReadOnly)).
+//! So is a gather by whole vectors: its addresses are computed again for the item that is filled. A rounding to tf32 may be between load and store, which bulk copies do. A tile whose axes
+//! are permuted, or that is reshaped, is filled as it is loaded, and products see the slot in the other shape. A ring has as
+//! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
+//! A loop that asks for two or more itself has two where they do not fit: that is then an error.
+//!
+//! Three steps with data between: `candidates` are the loops and loads that rings could take, a `Plan` says which of them do and how many slots
+//! each ring has, and `write` makes it so.
+
+mod candidates;
+mod plan;
+mod write;
+
+use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
+use crate::layout::Mem;
+use crate::ops::{Location, Op};
+use crate::passes::Env;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// None for a function that the verifier accepts.
+pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
+    let candidates = candidates::candidates(func, env);
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let plan = Plan::of(func, env, candidates)?;
+    write::write(func, &plan)
+}
+
+/// The rings of a scheduled function, a line each: how many stages, and what each of them holds.
+pub(crate) fn explain(func: &Function) -> String {
+    let line = |ring: &Ring| {
+        let tile =
+            |of: &RingBuffer| format!("{} of {} bytes", func.ty(of.buffer), func.mem(of.buffer).map_or(0, Mem::bytes));
+        let tiles: Vec<String> = ring.buffers.iter().map(tile).collect();
+        match ring.slots {
+            1 => format!("copied ahead of reductions: {}\n", tiles.join(", ")),
+            slots => format!("{slots} stages of {}{}\n", tiles.join(", "), if ring.bulk { ", by TMA" } else { "" }),
+        }
+    };
+    func.rings.keys().map(|id| line(&func.rings[id])).collect()
+}
+
+/// Every `for`, and the block it is in.
+fn loops(func: &Function) -> Vec<(Block, Inst)> {
+    let of = |block: Block| func.blocks[block].insts.iter().map(move |&inst| (block, inst));
+    func.blocks.keys().flat_map(of).filter(|&(_, inst)| matches!(func.insts[inst].op, Op::For { .. })).collect()
+}
+
+/// The most slots of the rings of any loop.
+fn most_stages(func: &Function) -> u32 {
+    loops(func).into_iter().map(|(_, inst)| func.stages(inst)).max().unwrap_or(1)
+}
+
+/// Which rings there are to be.
+struct Plan {
+    loops: Vec<Loop>,
+    /// The slots of each ring, if its loop asks for as many.
+    slots: u32,
+    /// As of [`Function::neighbours`].
+    neighbours: u32,
+}
+
+/// A loop with loads that a ring can take.
+struct Loop {
+    /// The block that it is in, and its instruction.
+    block: Block,
+    inst: Inst,
+    copies: Vec<Copy>,
+    /// Its product that goes on over the back edge, if there is one.
+    in_flight: Option<Flight>,
+}
+
+/// A load whose tile goes to a buffer that products read.
+struct Copy {
+    load: Inst,
+    /// What rounds the tile to tf32 before it is stored: bulk copies do so, too.
+    rounding: Option<Inst>,
+    store: Inst,
+    alloc: Inst,
+    from: Location,
+    /// What computes the location for another iteration.
+    slice: Vec<Inst>,
+    buffer: Value,
+    layout: LayoutId,
+    /// Whether bulk copies can fill the buffer.
+    bulk: bool,
+    /// Whether threads can, by copies that are wide enough.
+    wide: bool,
+    /// Whether neighbouring programs share it.
+    shared: bool,
+}
+
+/// A product that goes on over the back edge of its loop.
+#[derive(Clone, Copy)]
+struct Flight {
+    /// The wait for it, and what that yields.
+    wait: Inst,
+    done: Value,
+    /// What it adds to, a parameter of the loop.
+    acc: Value,
+    sum: Value,
+    /// The sum after the loop.
+    last: Value,
+}

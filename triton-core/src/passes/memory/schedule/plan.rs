@@ -1,0 +1,90 @@
+//! Which rings there are to be: the loops that have one, how many slots it has, and whether neighbouring programs share it.
+
+use super::{Copy, Loop, Plan, most_stages, write};
+use crate::analysis::defs::Defs;
+use crate::ir::Function;
+use crate::passes::Env;
+use crate::passes::memory::multicast::{NEIGHBOURS, Neighbours};
+use crate::passes::memory::{allocate, persist, sync};
+
+impl Plan {
+    /// The one with most slots that fits.
+    ///
+    /// # Errors
+    /// None for a function that the verifier accepts.
+    pub fn of(func: &Function, env: &Env, loops: Vec<Loop>) -> Result<Plan, String> {
+        let mut plan = Plan { loops, slots: 2, neighbours: func.neighbours };
+        if let [of] = &mut plan.loops[..]
+            && share(func, env, of)
+        {
+            plan.neighbours = NEIGHBOURS;
+        }
+        let (most, limit) = (most_stages(func), u64::from(env.target.shared_bytes()));
+        let bytes: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
+        // A block that runs several programs stores the result of one while it fills the ring for the next one, if as many blocks are resident as
+        // where these share bytes.
+        if let [of] = &plan.loops[..]
+            && env.persistent
+            && plan.neighbours == 1
+            && of.block == func.body
+            && of.copies.iter().all(|copy| copy.bulk)
+            && of.in_flight.is_some()
+        {
+            let item = item(func, of);
+            let shared = item * u64::from(most).min(limit / item.max(1));
+            let beside = |slots: &u32| persist::fits(func, env, shared, bytes + plan.added(func, *slots));
+            if let Some(slots) = (persist::FEWEST_SLOTS..=most).rev().find(beside) {
+                return Ok(Plan { slots, ..plan });
+            }
+        }
+        for slots in (2..=most).rev() {
+            plan.slots = slots;
+            // Mostly all buffers fit beside each other.
+            if bytes + plan.added(func, slots) <= limit || plan.allocated(func, env)? <= limit {
+                return Ok(plan);
+            }
+        }
+        plan.loops.retain(|of| func.stages_of[of.inst].is_some());
+        // Neighbours share the copies of a ring, and there is none.
+        if !plan.loops.iter().any(|of| of.copies.iter().any(|copy| copy.shared)) {
+            plan.neighbours = 1;
+        }
+        Ok(plan)
+    }
+
+    /// What rings of this many slots add, in bytes.
+    fn added(&self, func: &Function, slots: u32) -> u64 {
+        let of = |of: &Loop| item(func, of) * u64::from(slots.min(func.stages(of.inst)) - 1);
+        self.loops.iter().map(of).sum()
+    }
+
+    /// The bytes that are allocated where it is written.
+    fn allocated(&self, func: &Function, env: &Env) -> Result<u64, String> {
+        let mut scheduled = func.clone();
+        write::write(&mut scheduled, self)?;
+        sync::sync(&mut scheduled, env)?;
+        allocate::allocate(&mut scheduled, env)
+    }
+}
+
+/// The bytes of an item of a loop's ring.
+fn item(func: &Function, of: &Loop) -> u64 {
+    of.copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum()
+}
+
+/// Lets neighbouring programs share the copies of the one loop, where they load the same; whether they do.
+fn share(func: &Function, env: &Env, of: &mut Loop) -> bool {
+    let Loop { block, inst, ref mut copies, in_flight } = *of;
+    if block != func.body || !copies.iter().all(|copy| copy.bulk) || in_flight.is_none() {
+        return false;
+    }
+    let defs = Defs::of(func);
+    let neighbours = Neighbours::of(func, &defs, env, inst);
+    let shared = neighbours.and_then(|of| of.shared(copies.iter().map(|copy| copy.from)));
+    let halves = |(copy, &shared): (&Copy, &bool)| {
+        !shared || func.bulk_copy(copy.buffer, copy.rounding.is_some(), NEIGHBOURS, copy.from).is_some()
+    };
+    let Some(shared) = shared.filter(|shared| copies.iter().zip(shared).all(halves)) else { return false };
+    copies.iter_mut().zip(shared).for_each(|(copy, shared)| copy.shared = shared);
+    true
+}

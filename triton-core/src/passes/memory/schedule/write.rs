@@ -1,0 +1,205 @@
+//! Writes a plan: loads become fills of rings, ahead of the products.
+
+use super::{Copy, Loop, Plan};
+use crate::analysis::remat;
+use crate::ir::{Function, Inst, Ring, RingBuffer, Value};
+use crate::ops::kinds::{BinaryKind, CompareKind};
+use crate::ops::{Op, Scope};
+use crate::passes::memory::carry::{self, Pipelined};
+use crate::span::Span;
+use crate::types::{Constant, DType};
+use std::collections::HashMap;
+
+/// See the [module's page](self).
+///
+/// # Errors
+/// None for a function that the verifier accepts.
+pub(super) fn write(func: &mut Function, plan: &Plan) -> Result<(), String> {
+    func.neighbours = plan.neighbours;
+    plan.loops.iter().try_for_each(|of| {
+        let slots = plan.slots.min(func.stages(of.inst));
+        let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
+        let pipelined = scheduler.pipeline(of, slots)?;
+        carry::carry(func, &pipelined)
+    })
+}
+
+struct Scheduler<'a> {
+    func: &'a mut Function,
+    span: Span,
+    /// What is written so far.
+    insts: Vec<Inst>,
+}
+
+impl Scheduler<'_> {
+    /// Makes the copies of a loop in a block fills of a ring.
+    fn pipeline(mut self, of: &Loop, slots: u32) -> Result<Pipelined, String> {
+        let Loop { block, inst, ref copies, in_flight } = *of;
+        let data = &self.func.insts[inst];
+        let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
+        self.span = self.func.insts[copies[0].load].span;
+        let lead = slots - 1;
+        let buffers = copies
+            .iter()
+            .map(|copy| RingBuffer {
+                buffer: copy.buffer,
+                layout: copy.layout,
+                tf32: copy.rounding.is_some(),
+                padding: 0,
+                shared: copy.shared,
+            })
+            .collect();
+        let bulk = copies.iter().all(|copy| copy.bulk);
+        let ring = self.func.rings.push(Ring { slots, lead, bulk, buffers });
+        let body = self.func.blocks[region].insts.clone();
+
+        // Before the loop.
+        self.insts.extend(copies.iter().map(|copy| copy.alloc));
+        let counter = self.func.blocks[region].params[0];
+        let dtype = self.func.ty(counter).elem.num().ok_or("a loop that counts no numbers")?;
+        let least = Constant::int(dtype, if dtype == DType::I64 { i64::MIN.into() } else { i32::MIN.into() });
+        let least = self.op(Op::Const { value: least })?;
+        let (mut at, mut limit) = (start, end);
+        let (mut items, mut limits) = (Vec::new(), Vec::new());
+        for item in 0..lead {
+            if item > 0 {
+                at = self.binary(BinaryKind::Add, at, step)?;
+                limit = self.limit(limit, step, least)?;
+                limits.push(limit);
+            }
+            let item = self.op(Op::Const { value: Constant::int(DType::I32, item.into()) })?;
+            let when = self.op(Op::Compare { kind: CompareKind::Lt, a: start, b: limit })?;
+            self.fills(copies, item, HashMap::from([(counter, at)]), when)?;
+            items.push((item, when));
+        }
+        limit = self.limit(limit, step, least)?;
+        limits.push(limit);
+        let mut ahead = step;
+        for _ in 1..lead {
+            ahead = self.binary(BinaryKind::Add, ahead, step)?;
+        }
+        let first = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
+        let outside = std::mem::take(&mut self.insts);
+        let position =
+            self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")?;
+        self.func.blocks[block].insts.splice(position..position, outside);
+
+        // The loop counts items.
+        let item = self.func.types.push(self.func.types[first]);
+        self.func.blocks[region].params.push(item);
+        self.func.insts[inst].args.push(first);
+        let last = self.func.types.push(self.func.types[first]);
+        self.func.insts[inst].results.push(last);
+
+        // In the loop.
+        let wait = self.insert(Op::RingWait { ring, item })?;
+        if in_flight.is_some() && !bulk {
+            self.insert(Op::Sync { scope: Scope::Block })?;
+        }
+        let next_fill = |cx: &mut Self| {
+            let sync = cx.insert(Op::Sync { scope: Scope::Block })?;
+            let distance = cx.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
+            let later = cx.binary(BinaryKind::Add, item, distance)?;
+            let when = cx.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
+            let then = cx.binary(BinaryKind::Add, counter, ahead)?;
+            cx.fills(copies, later, HashMap::from([(counter, then)]), when)?;
+            Ok::<Inst, String>(sync)
+        };
+        // Here the barrier serves the fill, too. A fill after the product would be issued later: that costs 8 % of a bf16 product on an H200.
+        let mut sync = if in_flight.is_none() { Some(next_fill(&mut self)?) } else { None };
+        let mut slots: HashMap<Value, Value> = HashMap::new();
+        for copy in copies {
+            let slot = self.op(Op::RingSlot { buffer: copy.buffer, item })?;
+            self.func.place_of[slot] = self.func.place_of[copy.buffer];
+            slots.insert(copy.buffer, slot);
+        }
+        let (end, rest) = body.split_last().ok_or("a loop without an end")?;
+        let taken =
+            |inst: &Inst| copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst) || c.rounding == Some(*inst));
+        for &inst in rest.iter().filter(|inst| !taken(inst)) {
+            self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
+            self.insts.push(inst);
+            if let Some(flight) = in_flight.filter(|flight| flight.wait == inst) {
+                // The product of the item before is done, that of this one goes on: beside it, threads meet and one of them fills.
+                self.func.insts[inst].op = Op::DotWait { sum: flight.acc };
+                let before = self.before(item)?;
+                self.insert(Op::RingRelease { ring, item: before })?;
+                sync = Some(next_fill(&mut self)?);
+            }
+        }
+        let release = match in_flight {
+            None => self.insert(Op::RingRelease { ring, item })?,
+            Some(flight) => flight.wait,
+        };
+        let one = self.op(Op::Const { value: Constant::int(DType::I32, 1) })?;
+        let next = self.binary(BinaryKind::Add, item, one)?;
+        let count = [self.insts.len() - 2, self.insts.len() - 1].map(|at| self.insts[at]);
+        self.func.insts[*end].args.push(next);
+        self.insts.push(*end);
+        self.func.blocks[region].insts = std::mem::take(&mut self.insts);
+        if let Some(flight) = in_flight {
+            self.func.insts[*end].map_operands(|v| if v == flight.done { flight.sum } else { v });
+            let done = self.op(Op::DotWait { sum: flight.last })?;
+            self.func.place_of[done] = self.func.place_of[flight.last];
+            self.func.replace_uses(&HashMap::from([(flight.last, done)]));
+            let before = self.before(last)?;
+            self.insert(Op::RingRelease { ring, item: before })?;
+            let after =
+                self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")? + 1;
+            self.func.blocks[block].insts.splice(after..after, std::mem::take(&mut self.insts));
+        }
+        let sync = sync.ok_or("a loop without a barrier")?;
+        let (first, any) = items[0];
+        Ok(Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] })
+    }
+
+    /// The item before one.
+    fn before(&mut self, item: Value) -> Result<Value, String> {
+        let one = self.op(Op::Const { value: Constant::int(DType::I32, -1) })?;
+        self.binary(BinaryKind::Add, item, one)
+    }
+
+    /// The fills of an item, in an iteration in which the loop's counter has another name.
+    fn fills(
+        &mut self,
+        copies: &[Copy],
+        item: Value,
+        mut renamed: HashMap<Value, Value>,
+        when: Value,
+    ) -> Result<(), String> {
+        let mut fills = Vec::new();
+        for copy in copies {
+            remat::repeat(self.func, &copy.slice, &mut renamed, self.span, &mut self.insts)?;
+            let mut fill = Op::RingFill { buffer: copy.buffer, item, from: copy.from, when };
+            fill.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
+            fills.push((fill, self.func.insts[copy.load].span));
+        }
+        for (fill, span) in fills {
+            self.span = span;
+            self.insert(fill)?;
+        }
+        Ok(())
+    }
+
+    /// One step less than a limit; below every number where there is none.
+    fn limit(&mut self, limit: Value, step: Value, least: Value) -> Result<Value, String> {
+        let less = self.binary(BinaryKind::Sub, limit, step)?;
+        let cond = self.op(Op::Compare { kind: CompareKind::Lt, a: less, b: limit })?;
+        self.op(Op::Select { cond, a: less, b: least })
+    }
+
+    fn binary(&mut self, kind: BinaryKind, a: Value, b: Value) -> Result<Value, String> {
+        self.op(Op::Binary { kind, a, b })
+    }
+
+    fn op(&mut self, op: Op) -> Result<Value, String> {
+        self.func.compute(op, self.span, &mut self.insts)
+    }
+
+    /// An operation that yields nothing.
+    fn insert(&mut self, op: Op) -> Result<Inst, String> {
+        let inst = self.func.make(op, self.span)?;
+        self.insts.push(inst);
+        Ok(inst)
+    }
+}

@@ -1,0 +1,7 @@
+//! The instructions so far, and what is done to them once a kernel is complete: nothing here knows the IR.
+
+pub(crate) mod coalesce;
+pub(crate) mod dce;
+pub(crate) mod emitter;
+pub(crate) mod packed;
+pub(crate) mod proxy;

@@ -1,0 +1,65 @@
+//! What bulk copies need in registers.
+//!
+//! - All registers are written before the function's first operation. So they hold for the whole kernel but its entry.
+//! - The issuer and the addresses of maps never change.
+//! - The parities of a ring change with every wait for an item of it, in place.
+//! - Whether the other blocks of a cluster have been waited for is of the current position. The first copy to them in the text waits; so it has
+//!   to come before all others on every path.
+
+use crate::ir::RingId;
+use crate::metadata::TensorMap;
+use crate::ptx::Reg;
+use std::collections::HashMap;
+
+/// See the [module's page](self).
+pub(crate) struct Bulk {
+    issuer: Reg,
+    maps: HashMap<TensorMap, Reg>,
+    rings: HashMap<RingId, (u32, Reg)>,
+    has_arrived: bool,
+}
+
+impl Default for Bulk {
+    fn default() -> Bulk {
+        Bulk { issuer: Reg::NONE, maps: HashMap::new(), rings: HashMap::new(), has_arrived: false }
+    }
+}
+
+impl Bulk {
+    /// Holds in the thread that issues copies.
+    pub fn issuer(&self) -> Reg {
+        self.issuer
+    }
+
+    pub fn set_issuer(&mut self, issuer: Reg) {
+        self.issuer = issuer;
+    }
+
+    /// The address of a map.
+    pub fn map(&self, map: TensorMap) -> Option<Reg> {
+        self.maps.get(&map).copied()
+    }
+
+    pub fn put_map(&mut self, map: TensorMap, address: Reg) {
+        self.maps.insert(map, address);
+    }
+
+    /// The first mbarrier of a ring, as an offset in shared memory, and the parities of its slots' phases.
+    pub fn ring(&self, ring: RingId) -> Option<(u32, Reg)> {
+        self.rings.get(&ring).copied()
+    }
+
+    pub fn put_ring(&mut self, ring: RingId, at: u32, parities: Reg) {
+        self.rings.insert(ring, (at, parities));
+    }
+
+    /// That this block has arrived at the barrier of its cluster, and has to wait before it copies to other blocks.
+    pub fn arrive(&mut self) {
+        self.has_arrived = true;
+    }
+
+    /// Before a copy to other blocks: whether the wait for them has to come first. It has come then.
+    pub fn meet(&mut self) -> bool {
+        std::mem::take(&mut self.has_arrived)
+    }
+}

@@ -1,0 +1,5 @@
+//! PTX as text, and what a module declares beside its instructions.
+
+pub(crate) mod footprint;
+pub(crate) mod lines;
+pub mod print;
