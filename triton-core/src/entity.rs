@@ -3,8 +3,7 @@
 //! An id is a `u32` that prints as it does in the text form (`v12`). An [`Arena`] owns what ids stand for, an [`Interner`] equal things
 //! once; a [`SideTable`] holds what an analysis found, and costs nothing to drop.
 
-use crate::hash::WordHash;
-use std::collections::HashMap;
+use crate::hash::WordMap;
 use std::hash::Hash;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -100,7 +99,7 @@ impl<K: Entity, V> IndexMut<K> for Arena<K, V> {
 #[derive(Clone, Debug)]
 pub struct Interner<K, V> {
     items: Arena<K, V>,
-    ids: HashMap<V, K, WordHash>,
+    ids: WordMap<V, K>,
 }
 
 impl<K: Entity, V: Clone + Eq + Hash> Interner<K, V> {
@@ -117,7 +116,7 @@ impl<K: Entity, V: Clone + Eq + Hash> Interner<K, V> {
 
 impl<K, V> Default for Interner<K, V> {
     fn default() -> Self {
-        Interner { items: Arena::default(), ids: HashMap::default() }
+        Interner { items: Arena::default(), ids: WordMap::default() }
     }
 }
 

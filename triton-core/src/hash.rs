@@ -1,5 +1,6 @@
 //! Hashes: of names, that of hidden items and of files; of ids and columns, a quick one.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// FNV-1a of 64 bits (Fowler, Noll and Vo). It is well distributed, the same on every machine, and not cryptographic.
@@ -11,11 +12,14 @@ pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
 
 /// For maps whose keys are a few words: ids, columns of layouts. A rotation and a multiplication a word, as the tables of rustc have it:
 /// no input chooses keys that collide, so that SipHash would only cost time.
-pub(crate) type WordHash = BuildHasherDefault<WordHasher>;
+pub type WordHash = BuildHasherDefault<WordHasher>;
+
+/// A map whose keys are a few words.
+pub type WordMap<K, V> = HashMap<K, V, WordHash>;
 
 /// See [`WordHash`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WordHasher(u64);
+pub struct WordHasher(u64);
 
 impl Hasher for WordHasher {
     fn finish(&self) -> u64 {

@@ -222,10 +222,13 @@ fn code(
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
     let (mut images, mut spilled) = (Vec::new(), None);
+    // What is known of layouts is so for each image.
+    let mut layouts = Layouts::default();
     // The most general one first: what does not fit it is said of it.
     for target in func.targets.iter().rev() {
         let mut of_target: Vec<(Env, Image)> = Vec::new();
         let mut first: Option<(Env, Function)> = None;
+        let mut placed = Cow::Borrowed(func);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
         for env in variants(func, target) {
             let beside = first.as_ref().filter(|(of, _)| of.specialization == env.specialization);
@@ -240,14 +243,18 @@ fn code(
                 passes::run_with(passes::SPECIALISE, &mut constant, &env, observer).map_err(mistake)?;
                 (ones, specialised) = (now, Cow::Owned(constant));
             }
-            let layouts = first.as_ref().map_or_else(Layouts::default, |(_, func)| func.layouts.clone());
             let is_first = beside.is_none();
-            let (made, synchronized) = image(&specialised, layouts, &env, observer)?;
+            // Layouts are for a target and a specialization, however many programs a block runs.
+            if is_first {
+                placed = Cow::Owned(laid_out(&specialised, std::mem::take(&mut layouts), &env, observer)?);
+            }
+            let (made, synchronized) = image(&specialised, &placed, &env, observer)?;
             // Neighbours that share nothing are none.
             if env.multicast == (synchronized.neighbours > 1) {
                 of_target.push((env, made));
             }
             if is_first {
+                layouts = synchronized.layouts.clone();
                 first = Some((env, synchronized));
             }
         }
@@ -328,16 +335,14 @@ fn laid_out(
     Ok(func)
 }
 
-/// A specialised function at stage 2, and its code.
+/// A function at stage 1 at stage 2, and its code.
 fn lowered(
-    func: &Function,
-    layouts: Layouts,
+    mut func: Function,
     env: &Env,
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Function, ptx::Kernel), Diagnostic> {
-    let mut func = Function { layouts, ..func.clone() };
     let Env { target, specialization, .. } = *env;
-    passes::run_lists(&passes::PER_IMAGE, &mut func, env, observer).map_err(mistake)?;
+    passes::run_with(passes::SYNCHRONIZE, &mut func, env, observer).map_err(mistake)?;
     observer("lower");
     let kernel = generated(&func, target, specialization)?;
     Ok((func, kernel))
@@ -361,32 +366,29 @@ pub fn image_of(func: &Function, target: Target, specialization: Specialization)
     printed(func, generated(func, target, specialization)?, &Env::new(target, specialization))
 }
 
-/// The image of a specialised function, and the function at stage 2 that it is made of. What was known of layouts is known of its, too.
+/// The image of a specialised function, of which the one at stage 1 is given, too, and the function at stage 2 that it is made of.
 fn image(
     stage_0: &Function,
-    layouts: Layouts,
+    placed: &Function,
     env: &Env,
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Image, Function), Diagnostic> {
-    let (mut func, mut kernel) = lowered(stage_0, layouts, env, observer)?;
+    let (mut func, mut kernel) = lowered(placed.clone(), env, observer)?;
     let limit = spills::limit(env.target, func.threads()).min(func.max_registers.unwrap_or(u32::MAX));
     // Layouts of fewer registers are looked for only where those of the least cost do not fit.
-    let mut places = None;
+    let mut before = Cow::Borrowed(placed);
     for register_price in DEARER {
         if kernel.pressure <= limit {
             break;
         }
         let dearer = Env { register_price, ..*env };
-        let known = func.layouts.clone();
-        let before = match places.take() {
-            Some(places) => places,
-            None => laid_out(stage_0, known.clone(), env, observer)?,
-        };
-        let now = places.insert(laid_out(stage_0, known.clone(), &dearer, observer)?);
-        if before.types.keys().all(|v| before.place_of[v] == now.place_of[v]) {
+        let now = laid_out(stage_0, before.layouts.clone(), &dearer, observer)?;
+        let is_same = now.types.keys().all(|v| before.place_of[v] == now.place_of[v]);
+        before = Cow::Owned(now);
+        if is_same {
             continue;
         }
-        let (other, code) = lowered(stage_0, known, &dearer, observer)?;
+        let (other, code) = lowered(Function::clone(&before), &dearer, observer)?;
         // The estimate is of all registers; what is said to spill certainly does.
         let spills_more = spills(&other, env).is_some() && spills(&func, env).is_none();
         if code.pressure < kernel.pressure && !spills_more {

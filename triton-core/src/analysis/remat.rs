@@ -18,11 +18,11 @@
 
 use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
+use crate::hash::WordMap;
 use crate::ir::{Function, Inst, InstData, Value};
 use crate::ops::{Effect, LayoutRule, Op};
 use crate::span::Span;
 use crate::types::Shape;
-use std::collections::HashMap;
 
 /// What the place has of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Remat<'_> {
 pub fn repeat(
     func: &mut Function,
     slice: &[Inst],
-    renamed: &mut HashMap<Value, Value>,
+    renamed: &mut WordMap<Value, Value>,
     span: Span,
     insts: &mut Vec<Inst>,
 ) -> Result<(), String> {

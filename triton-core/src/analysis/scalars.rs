@@ -3,19 +3,19 @@
 //! Operations in their order are given to [`Scalars::define`]; what depends on memory, or on a parameter without an argument, is not known. The
 //! first program stands for all.
 
+use crate::hash::WordMap;
 use crate::interp::evaluate;
 use crate::ir::{Function, Inst, InstData, Value};
 use crate::metadata::Arg;
 use crate::ops::Op;
 use crate::types::{Constant, Elem};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// The scalars of one launch.
 pub struct Scalars<'f> {
     func: &'f Function,
     programs: Option<[u32; 3]>,
-    known: HashMap<Value, Option<u64>>,
+    known: WordMap<Value, Option<u64>>,
 }
 
 impl<'f> Scalars<'f> {

@@ -3,10 +3,9 @@
 
 use super::LayoutId;
 use crate::entity::Interner;
-use crate::hash::WordHash;
+use crate::hash::WordMap;
 use crate::layout::convert::{self, Plan};
 use crate::layout::{Layout, estimate};
-use std::collections::HashMap;
 use std::ops::Index;
 use std::sync::Arc;
 
@@ -17,8 +16,8 @@ type Conversion = (LayoutId, LayoutId, u32, bool);
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     all: Interner<LayoutId, Layout>,
-    plans: HashMap<Conversion, Option<Arc<Plan>>, WordHash>,
-    estimates: HashMap<Conversion, f64, WordHash>,
+    plans: WordMap<Conversion, Option<Arc<Plan>>>,
+    estimates: WordMap<Conversion, f64>,
 }
 
 impl Layouts {

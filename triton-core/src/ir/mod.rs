@@ -78,12 +78,12 @@ mod shapes;
 pub mod verify;
 
 use crate::entity::{Arena, Interner, SideTable, entity};
+use crate::hash::WordMap;
 use crate::layout::{Layout, Mem};
 use crate::metadata::{ProgramMap, Targets};
 use crate::ops::{self, Given, LayoutRule, Location, Op, Signature};
 use crate::span::{Sources, Span};
 use crate::types::{DType, Elem, Type};
-use std::collections::HashMap;
 
 pub use crate::types::{RingId, Stage, Value};
 pub use layouts::Layouts;
@@ -368,7 +368,7 @@ impl Function {
     }
 
     /// Gives values other names, in all instructions but those that yield these.
-    pub fn replace_uses(&mut self, renamed: &HashMap<Value, Value>) {
+    pub fn replace_uses(&mut self, renamed: &WordMap<Value, Value>) {
         for inst in self.walk() {
             let data = &mut self.insts[inst];
             let yields = data.results.clone();
@@ -385,10 +385,10 @@ impl Function {
 
     /// A block of the same instructions, with values of its own.
     pub fn copy_block(&mut self, block: Block) -> Block {
-        self.copy_renamed(block, &mut HashMap::new())
+        self.copy_renamed(block, &mut WordMap::default())
     }
 
-    fn copy_renamed(&mut self, block: Block, renamed: &mut HashMap<Value, Value>) -> Block {
+    fn copy_renamed(&mut self, block: Block, renamed: &mut WordMap<Value, Value>) -> Block {
         let BlockData { params, insts } = self.blocks[block].clone();
         let params = params.into_iter().map(|v| self.renamed(v, renamed)).collect();
         let copy = self.blocks.push(BlockData { params, insts: Vec::new() });
@@ -407,7 +407,7 @@ impl Function {
         copy
     }
 
-    fn renamed(&mut self, value: Value, renamed: &mut HashMap<Value, Value>) -> Value {
+    fn renamed(&mut self, value: Value, renamed: &mut WordMap<Value, Value>) -> Value {
         let copy = self.copy_value(value);
         renamed.insert(value, copy);
         copy
@@ -506,7 +506,7 @@ impl Function {
 
     /// Every instruction that can run, in the order of the text: an instruction before those of its regions.
     pub fn walk(&self) -> Vec<Inst> {
-        let mut order = Vec::new();
+        let mut order = Vec::with_capacity(self.insts.len());
         self.walk_block(self.body, &mut order);
         order
     }

@@ -75,7 +75,7 @@ impl TmaBox {
 /// The pattern that a memory has along a dimension, if rows fill it.
 fn pattern(mem: &Mem, shape: Shape, major: usize) -> Option<Swizzle> {
     let along = shape.dims().get(major)? * mem.bits() / 8;
-    let fits = |s: &Swizzle| along >= s.bytes() && Mem::swizzled(shape, mem.bits(), *s, major).as_ref() == Some(mem);
+    let fits = |s: &Swizzle| along >= s.bytes() && mem.is_swizzled(shape, *s, major);
     Swizzle::ALL.into_iter().find(fits)
 }
 

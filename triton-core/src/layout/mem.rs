@@ -100,28 +100,12 @@ impl Mem {
     ///
     /// `None` if there is no dimension `major`.
     pub fn swizzled(shape: Shape, bits: u32, swizzle: Swizzle, major: usize) -> Option<Mem> {
-        let (rank, bytes) = (shape.rank(), (bits / 8).max(1).ilog2());
-        if major >= rank || major + 2 < rank {
-            return None;
-        }
-        let mut inv = vec![0; shape.elements().max(1).ilog2() as usize];
-        // One dimension alone is a single row.
-        let minor = if rank == 1 { None } else { Some(2 * rank - 3 - major) };
-        let (first, along) = field(shape, major)?;
-        let (rows_first, rows) = minor.map_or(Some((0, 0)), |minor| field(shape, minor))?;
-        let row = (swizzle.bytes().ilog2() - bytes).min(along);
-        for i in 0..along {
-            // What is beyond the row continues in the next panel.
-            inv[(first + i) as usize] = 1 << if i < row { i } else { i + rows };
-        }
-        for i in 0..rows {
-            inv[(rows_first + i) as usize] = 1 << (row + i);
-        }
-        let inner = (along + rows) as usize;
-        for (i, column) in inv.iter_mut().enumerate().skip(inner) {
-            *column = 1 << i;
-        }
-        Mem::of_addresses(inv.into_iter().map(|c| swizzle.permute(c << bytes) >> bytes).collect(), bits)
+        Mem::of_addresses(swizzled_addresses(shape, bits, swizzle, major)?, bits)
+    }
+
+    /// Whether it is [`Mem::swizzled`].
+    pub fn is_swizzled(&self, shape: Shape, swizzle: Swizzle, major: usize) -> bool {
+        self.parts == 0 && swizzled_addresses(shape, self.bits, swizzle, major).is_some_and(|inv| inv == self.inv)
     }
 
     /// Of a matrix: along dimension `axis` one row after the other, and in a row the elements along the other dimension. Vectors of 16
@@ -182,6 +166,32 @@ impl Mem {
         let permute = transposition(shape, perm)?;
         Mem::new(self.off.iter().map(|&c| permute(c)).collect(), self.bits)?.in_parts(self.parts)
     }
+}
+
+/// The address of each bit of an element in [`Mem::swizzled`].
+fn swizzled_addresses(shape: Shape, bits: u32, swizzle: Swizzle, major: usize) -> Option<Vec<u32>> {
+    let (rank, bytes) = (shape.rank(), (bits / 8).max(1).ilog2());
+    if major >= rank || major + 2 < rank {
+        return None;
+    }
+    let mut inv = vec![0; shape.elements().max(1).ilog2() as usize];
+    // One dimension alone is a single row.
+    let minor = if rank == 1 { None } else { Some(2 * rank - 3 - major) };
+    let (first, along) = field(shape, major)?;
+    let (rows_first, rows) = minor.map_or(Some((0, 0)), |minor| field(shape, minor))?;
+    let row = (swizzle.bytes().ilog2() - bytes).min(along);
+    for i in 0..along {
+        // What is beyond the row continues in the next panel.
+        inv[(first + i) as usize] = 1 << if i < row { i } else { i + rows };
+    }
+    for i in 0..rows {
+        inv[(rows_first + i) as usize] = 1 << (row + i);
+    }
+    let inner = (along + rows) as usize;
+    for (i, column) in inv.iter_mut().enumerate().skip(inner) {
+        *column = 1 << i;
+    }
+    Some(inv.into_iter().map(|c| swizzle.permute(c << bytes) >> bytes).collect())
 }
 
 impl std::fmt::Display for Mem {

@@ -40,7 +40,7 @@ pub(crate) const CORE: &[Row] = &[
     ("embed", &["ops"]),
     ("ir", &["hash", "span", "entity", "types", "metadata", "layout", "ops"]),
     ("interp", &["span", "entity", "types", "metadata", "layout", "ops", "ir"]),
-    ("analysis", &["span", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
+    ("analysis", &["span", "hash", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
     ("sema", &["span", "diag", "types", "ast", "ops", "ir"]),
     ("passes", &["hash", "span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "analysis"]),
     ("estimate", &["types", "metadata", "layout", "ops", "ir", "analysis", "passes"]),

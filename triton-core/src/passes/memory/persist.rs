@@ -18,6 +18,7 @@
 use crate::analysis::defs::Defs;
 use crate::analysis::remat::{self, Divisions, Remat, Supply};
 use crate::entity::SideTable;
+use crate::hash::WordMap;
 use crate::ir::{Block, BlockData, Function, Inst, InstData, Value, in_flight};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{Effect, GridAxis, Location, Op, Values};
@@ -25,7 +26,6 @@ use crate::passes::Env;
 use crate::passes::memory::map_programs;
 use crate::span::Span;
 use crate::types::{Constant, DType};
-use std::collections::HashMap;
 
 /// Fewest slots of a ring that is worth it: with two, a product waits for its operands in every turn.
 pub(crate) const FEWEST_SLOTS: u32 = 3;
@@ -269,7 +269,7 @@ impl Writer<'_> {
     }
 
     /// What each `program_id` is in the program of these indices.
-    fn of_program(&self, indices: [Value; 3]) -> HashMap<Value, Value> {
+    fn of_program(&self, indices: [Value; 3]) -> WordMap<Value, Value> {
         let of = |&inst: &Inst| {
             let Op::ProgramId { axis } = self.func.insts[inst].op else { return None };
             Some((self.func.insts[inst].results[0], indices[usize::from(axis.0)]))
@@ -287,7 +287,7 @@ impl Writer<'_> {
     }
 
     /// The first fills of a program of which this is known.
-    fn first_fills(&mut self, known: &mut HashMap<Value, Value>) -> Result<Vec<First>, String> {
+    fn first_fills(&mut self, known: &mut WordMap<Value, Value>) -> Result<Vec<First>, String> {
         let mut first = Vec::new();
         for fill in self.main.fills.clone() {
             self.span = self.func.insts[fill].span;
@@ -339,14 +339,14 @@ impl Writer<'_> {
 
     /// Lets the iterations of the loop that have no item to fill fill one of the next program, of which this is known. It is at the loop's
     /// counter less the `span` of all turns; there are as many turns if `last` holds, the condition of the last item before the loop.
-    fn ahead(&mut self, span: Value, last: Value, any: Value, known: HashMap<Value, Value>) -> Result<(), String> {
+    fn ahead(&mut self, span: Value, last: Value, any: Value, known: WordMap<Value, Value>) -> Result<(), String> {
         let may = self.binary(BinaryKind::And, last, any)?;
         let before = std::mem::take(&mut self.insts);
         let region = self.func.insts[self.main.inst].regions[0];
         let counter = self.func.blocks[region].params[0];
         let mut known = known;
         // What does not depend on the turn was computed before it.
-        let mut whens: HashMap<Value, Value> = HashMap::new();
+        let mut whens: WordMap<Value, Value> = WordMap::default();
         for inst in self.func.blocks[region].insts.clone() {
             if let Op::RingFill { buffer, item, mut from, when } = self.func.insts[inst].op {
                 self.span = self.func.insts[inst].span;
@@ -383,14 +383,14 @@ impl Writer<'_> {
     }
 
     /// A scalar of another program.
-    fn again(&mut self, value: Value, known: &mut HashMap<Value, Value>) -> Result<Value, String> {
+    fn again(&mut self, value: Value, known: &mut WordMap<Value, Value>) -> Result<Value, String> {
         let slice = self.main.slice(self.func, [value]).ok_or("a scalar of this program alone")?;
         remat::repeat(self.func, &slice, known, self.span, &mut self.insts)?;
         Ok(known.get(&value).copied().unwrap_or(value))
     }
 
     /// Replaces the index of the program in a block and inside it.
-    fn rename(&mut self, block: Block, program: &HashMap<Value, Value>) {
+    fn rename(&mut self, block: Block, program: &WordMap<Value, Value>) {
         let mut inside = Vec::new();
         self.func.blocks[block].insts.iter().for_each(|&inst| self.func.walk_inst(inst, &mut inside));
         inside.iter().for_each(|&inst| self.func.insts[inst].map_operands(|v| program.get(&v).copied().unwrap_or(v)));

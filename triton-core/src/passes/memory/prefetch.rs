@@ -18,6 +18,7 @@ use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
 use crate::analysis::remat::{Divisions, Remat, Supply};
 use crate::entity::SideTable;
+use crate::hash::WordMap;
 use crate::ir::{Function, Inst, InstData, LayoutId, Ring, RingBuffer, RingId, Value};
 use crate::layout::{Layout, Mem, access, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
@@ -25,7 +26,6 @@ use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::passes::Env;
 use crate::span::Span;
 use crate::types::{Constant, DType, REGISTERS};
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// Registers of a thread that a tile may have and stay live across a reduction.
@@ -98,7 +98,7 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
         return Ok(());
     }
     let slots = vec![None; copies.len()];
-    let known = HashMap::new();
+    let known = WordMap::default();
     Writer { func, phases, copies, rows, early, at, span: Span::NONE, insts: Vec::new(), slots, known }.write(&insts)
 }
 
@@ -270,7 +270,7 @@ struct Writer<'a> {
     /// Where the copies have arrived, of those that have been waited for.
     slots: Vec<Option<Value>>,
     /// What is read or rematerialised, by phase.
-    known: HashMap<(Value, u32), Value>,
+    known: WordMap<(Value, u32), Value>,
 }
 
 impl Writer<'_> {
@@ -299,7 +299,7 @@ impl Writer<'_> {
             }
             let phase = self.phases.of[index];
             self.span = self.func.insts[inst].span;
-            let mut renamed: HashMap<Value, Value> = HashMap::new();
+            let mut renamed: WordMap<Value, Value> = WordMap::default();
             for operand in operands(self.func, inst) {
                 let copied = self.copies.iter().any(|copy| copy.result == operand);
                 if copied || self.is_rematerialised(operand, phase) {

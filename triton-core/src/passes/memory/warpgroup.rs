@@ -9,6 +9,7 @@
 //! can replace them. Operands of 16 bits are read along either dimension; of others, along K alone. (PTX ISA, "Shared memory matrix layout".)
 
 use crate::analysis::defs::Defs;
+use crate::hash::WordMap;
 use crate::ir::{Function, Inst, Value, in_flight};
 use crate::layout::convert::PlanKind;
 use crate::layout::{Atom, Mem, hopper, products};
@@ -18,7 +19,6 @@ use crate::passes::Env;
 use crate::passes::values::dce;
 use crate::span::Span;
 use crate::types::Shape;
-use std::collections::HashMap;
 
 /// Rows of one instruction.
 const ROWS: u32 = 64;
@@ -35,7 +35,7 @@ pub(crate) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
     }
     // The table of the start stays true: what is added stores operands and waits, and only products use it.
     let defs = Defs::of(func);
-    let (mut staged, mut waited): (Vec<(Origin, Mem, Value)>, _) = (Vec::new(), HashMap::new());
+    let (mut staged, mut waited): (Vec<(Origin, Mem, Value)>, _) = (Vec::new(), WordMap::default());
     for inst in products {
         let Op::Dot { kind, a, b, acc } = func.insts[inst].op else { continue };
         let tiling = func.layout(acc).and_then(|sum| products::wgmma_tiling_of(sum, func.ty(acc).shape));

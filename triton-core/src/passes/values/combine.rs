@@ -17,12 +17,12 @@
 
 use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
+use crate::hash::WordMap;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
 use crate::ops::{BitOrder, Effect, FoldKind, LayoutRule, Location, Op};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem, Shape, Type};
-use std::collections::HashMap;
 
 /// The most operations of a branch that are speculated, its end included.
 const SPECULATED: usize = 8;
@@ -343,7 +343,7 @@ impl Combine<'_> {
         if shape == Shape::SCALAR || !(moves || elementwise) {
             return Ok(None);
         }
-        let mut scalars = HashMap::new();
+        let mut scalars = WordMap::default();
         let mut all = true;
         op.for_each_operand(|v| match self.op(v) {
             Some(Op::Splat { x, .. }) => _ = scalars.insert(v, x),
@@ -407,7 +407,7 @@ impl Combine<'_> {
     /// Whether two regions of elementwise operations do the same.
     fn equal(&self, a: Block, b: Block) -> bool {
         let (a, b) = (&self.func.blocks[a], &self.func.blocks[b]);
-        let mut names: HashMap<Value, Value> = b.params.iter().copied().zip(a.params.iter().copied()).collect();
+        let mut names: WordMap<Value, Value> = b.params.iter().copied().zip(a.params.iter().copied()).collect();
         a.insts.len() == b.insts.len()
             && a.insts.iter().zip(&b.insts).all(|(&x, &y)| {
                 let (x, mut y) = (&self.func.insts[x], self.func.insts[y].clone());

@@ -5,20 +5,20 @@
 //! write, and may run again. Requires stage 0; guarantees nothing about what became unused ([`crate::passes::values::dce`] removes it).
 
 use crate::entity::SideTable;
+use crate::hash::WordMap;
 use crate::ir::{Block, Function, Value};
 use crate::ops::{Effect, Op};
-use std::collections::HashMap;
 
 /// See the [module's page](self).
 pub fn cse(func: &mut Function) {
     let mut same = SideTable::new(None);
-    block(func, func.body, &HashMap::new(), &mut same);
+    block(func, func.body, &WordMap::default(), &mut same);
 }
 
 /// An operation and its arguments: equal ones compute the same.
 type Key = (Op, Vec<Value>);
 
-fn block(func: &mut Function, id: Block, outer: &HashMap<Key, Value>, same: &mut SideTable<Value, Option<Value>>) {
+fn block(func: &mut Function, id: Block, outer: &WordMap<Key, Value>, same: &mut SideTable<Value, Option<Value>>) {
     let mut known = outer.clone();
     let mut kept = Vec::new();
     for inst in func.blocks[id].insts.clone() {

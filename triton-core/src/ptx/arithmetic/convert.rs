@@ -5,6 +5,7 @@
 //! of its index ([`Threads`]), computed where it is needed: its live range is short, and the assembler hoists what is
 //! worth it.
 
+use crate::hash::WordMap;
 use crate::ir::Value;
 use crate::layout::convert::PlanKind;
 use crate::layout::linear::{apply, units};
@@ -14,7 +15,6 @@ use crate::ptx::arithmetic::words::Held;
 use crate::ptx::code::emitter::class_type;
 use crate::ptx::lower::Lower;
 use crate::ptx::{Op, Opcode, Operand, Reg, Ty};
-use std::collections::HashMap;
 
 impl Lower<'_> {
     /// The registers of `result`, which is `x` in another layout.
@@ -132,14 +132,14 @@ struct Lanes<'a> {
     of_thread: Vec<u32>,
     /// Whether the function of the thread is its own lane.
     own: bool,
-    known: HashMap<u32, Reg>,
+    known: WordMap<u32, Reg>,
 }
 
 impl Lanes<'_> {
     fn new(shuffle: &Shuffle) -> Lanes<'_> {
         let of_thread = [&shuffle.lane[..], &shuffle.lane_of_warp].concat();
         let own = shuffle.lane.iter().copied().eq(units(5)) && shuffle.lane_of_warp.iter().all(|&l| l == 0);
-        Lanes { of_round: &shuffle.lane_of_round, of_thread, own, known: HashMap::new() }
+        Lanes { of_round: &shuffle.lane_of_round, of_thread, own, known: WordMap::default() }
     }
 
     /// The word that another lane publishes in this round.

@@ -10,6 +10,7 @@
 //! Nothing is combined between warps here: [`crate::passes::layouts::split`] has moved the warps' parts, or their totals, into each thread
 //! before.
 
+use crate::hash::WordMap;
 use crate::ir::{Block, InstData};
 use crate::ops::fold::Part;
 use crate::ops::kinds::BinaryKind;
@@ -19,7 +20,6 @@ use crate::ptx::code::emitter::class_type;
 use crate::ptx::lower::Lower;
 use crate::ptx::{Class, Cmp, Op, Opcode, Operand, Reg, Ty};
 use crate::types::{DType, Elem};
-use std::collections::HashMap;
 
 impl Lower<'_> {
     /// The registers of each result.
@@ -176,7 +176,7 @@ impl Lower<'_> {
         let (mut low, mut low_lanes) = (0, 0);
         for bit in 0..block.map_or(scan.holders.len(), |block| block as usize) {
             let before = tiles.clone();
-            let mut known: HashMap<usize, Vec<Reg>> = HashMap::new();
+            let mut known: WordMap<usize, Vec<Reg>> = WordMap::default();
             let (own_bit, own_lane) = match scan.holders[bit] {
                 Holder::Register(mask) => (mask, 0),
                 Holder::Thread(mask) if mask < 32 => (0, mask),
@@ -221,7 +221,7 @@ impl Lower<'_> {
             lines.map(|line| (0..count).map(|c| at(&totals, line * count + logical(c))).collect()).collect();
         for (bit, &holder) in holders.iter().enumerate() {
             let before = tiles.clone();
-            let mut known: HashMap<(usize, usize), Vec<Reg>> = HashMap::new();
+            let mut known: WordMap<(usize, usize), Vec<Reg>> = WordMap::default();
             for r in 0..tiles[0].len() {
                 let own = at(&before, r);
                 let condition = match holder {

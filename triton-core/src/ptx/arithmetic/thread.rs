@@ -1,19 +1,19 @@
 //! What only depends on the thread: linear functions of the bits of its index, and predicates of them. What the whole kernel reads of them is
 //! computed [at the entry](crate::ptx::lower::at_entry).
 
+use crate::hash::WordMap;
 use crate::ir::Value;
 use crate::layout::Layout;
 use crate::ptx::lower::Lower;
 use crate::ptx::{Cmp, Opcode, Operand, Reg, Special, Ty};
-use std::collections::HashMap;
 
 /// Functions of the thread's index that a piece of code has computed already. Bits of the index: five of the lane, then those
 /// of the warp. They hold in that piece alone, which is without branches or is the entry; each piece begins with none.
 #[derive(Default)]
 pub(crate) struct Threads {
     index: Option<Reg>,
-    linear: HashMap<Vec<u32>, Reg>,
-    odd: HashMap<u32, Reg>,
+    linear: WordMap<Vec<u32>, Reg>,
+    odd: WordMap<u32, Reg>,
 }
 
 impl Threads {

@@ -8,38 +8,40 @@
 //! A sum in flight is live until its wait, as something takes it after that.
 
 use crate::ptx::{Class, Inst, Op, Operand, Reg};
-use std::collections::HashMap;
+use std::cmp::Reverse;
 
-/// A set of registers.
+/// A set of registers, by their numbers here.
 type Set = Vec<u64>;
 
-/// See the [module's page](self).
-pub(crate) fn coalesce(body: &mut Vec<Inst>) {
-    let depths = depths(body);
-    let moves = moves(body);
-    if !moves.iter().any(|&(at, ..)| depths[at] > 0) {
+/// See the [module's page](self); `registers` says how many there are of each class.
+pub(crate) fn coalesce(body: &mut Vec<Inst>, registers: [u32; 4]) {
+    let count = registers[Class::B32 as usize] as usize;
+    let (copies, depths) = (copies_of_sums(body, count), depths(body));
+    if !copies.iter().any(|&(at, ..)| depths[at] > 0) {
         return;
     }
-    let mut numbers: HashMap<Reg, usize> = HashMap::new();
-    for reg in moves.iter().flat_map(|&(_, dst, src)| [dst, src]) {
-        let next = numbers.len();
-        numbers.entry(reg).or_insert(next);
+    let mut numbers = Numbers::new(count);
+    for &(_, dst, src) in &copies {
+        numbers.add(dst);
+        numbers.add(src);
     }
-    let mut conflicts = conflicts(body, &numbers);
-    let mut merged: Vec<usize> = (0..numbers.len()).collect();
-    let mut members: Vec<Set> = merged.iter().map(|&i| set_of(numbers.len(), i)).collect();
+    let count = numbers.regs.len();
+    let number = |reg: Reg| numbers.get(reg).expect("each register of a copy has a number");
+    let mut conflicts = conflicts(&steps(body, &numbers), count);
+    let mut merged: Vec<usize> = (0..count).collect();
+    let mut members: Vec<Set> = merged.iter().map(|&i| set_of(count, i)).collect();
     // Those of the innermost loops first, where they cost most.
-    let mut order: Vec<&(usize, Reg, Reg)> = moves.iter().collect();
-    order.sort_by_key(|&&(at, ..)| std::cmp::Reverse(depths[at]));
+    let mut order: Vec<&(usize, Reg, Reg)> = copies.iter().collect();
+    order.sort_by_key(|&&(at, ..)| Reverse(depths[at]));
     for &&(_, dst, src) in &order {
-        let (a, b) = (merged[numbers[&dst]], merged[numbers[&src]]);
+        let (a, b) = (merged[number(dst)], merged[number(src)]);
         if a == b || conflicts[a].iter().zip(&members[b]).any(|(a, b)| a & b != 0) {
             continue;
         }
         let (more, theirs) = (std::mem::take(&mut members[b]), std::mem::take(&mut conflicts[b]));
         // What conflicts with one of them conflicts with both.
         for (i, of) in conflicts.iter_mut().enumerate().filter(|(_, of)| !of.is_empty()) {
-            if theirs[i / 64] >> (i % 64) & 1 == 1 {
+            if has(&theirs, i) {
                 union(of, &more);
                 union(of, &members[a]);
             }
@@ -48,16 +50,61 @@ pub(crate) fn coalesce(body: &mut Vec<Inst>) {
         union(&mut conflicts[a], &theirs);
         merged.iter_mut().filter(|of| **of == b).for_each(|of| *of = a);
     }
-    let mut names: Vec<Option<Reg>> = vec![None; numbers.len()];
-    for (&reg, &number) in &numbers {
-        let name = &mut names[merged[number]];
+    let mut names: Vec<Option<Reg>> = vec![None; count];
+    for (&reg, &of) in numbers.regs.iter().zip(&merged) {
+        let name = &mut names[of];
         *name = Some(name.map_or(reg, |other: Reg| if other.index < reg.index { other } else { reg }));
     }
-    let rename = |reg: Reg| numbers.get(&reg).and_then(|&number| names[merged[number]]).unwrap_or(reg);
+    let rename = |reg: Reg| numbers.get(reg).and_then(|number| names[merged[number]]).unwrap_or(reg);
     for inst in &mut *body {
         inst.op.map_registers(rename);
     }
     body.retain(|inst| copied(inst).is_none_or(|(dst, src)| dst != src));
+}
+
+/// A table by the registers of 32 bits.
+struct Registers<T>(Vec<T>);
+
+impl<T: Copy + Default> Registers<T> {
+    fn new(count: usize) -> Registers<T> {
+        Registers(vec![T::default(); count])
+    }
+
+    fn get(&self, reg: Reg) -> T {
+        let is_known = reg.class == Class::B32;
+        is_known.then(|| self.0.get(reg.index as usize).copied()).flatten().unwrap_or_default()
+    }
+
+    fn set(&mut self, reg: Reg, to: T) {
+        if reg.class == Class::B32
+            && let Some(of) = self.0.get_mut(reg.index as usize)
+        {
+            *of = to;
+        }
+    }
+}
+
+/// The registers that copies of sums name, counted from 0.
+struct Numbers {
+    regs: Vec<Reg>,
+    of_reg: Registers<Option<u32>>,
+}
+
+impl Numbers {
+    fn new(count: usize) -> Numbers {
+        Numbers { regs: Vec::new(), of_reg: Registers::new(count) }
+    }
+
+    fn add(&mut self, reg: Reg) {
+        if self.of_reg.get(reg).is_none() {
+            self.of_reg.set(reg, Some(self.regs.len() as u32));
+            self.regs.push(reg);
+        }
+    }
+
+    fn get(&self, reg: Reg) -> Option<usize> {
+        self.of_reg.get(reg).map(|number| number as usize)
+    }
 }
 
 /// The registers of a copy that is always made.
@@ -66,46 +113,57 @@ fn copied(inst: &Inst) -> Option<(Reg, Reg)> {
     (inst.guard.is_none() && dst.class == Class::B32).then_some((dst, src))
 }
 
-/// The copies of sums, and of copies of those.
-fn moves(body: &[Inst]) -> Vec<(usize, Reg, Reg)> {
-    let mut sums: HashMap<Reg, bool> = HashMap::new();
+/// The copies of sums, and of copies of those: where, from which register, and to which.
+fn copies_of_sums(body: &[Inst], count: usize) -> Vec<(usize, Reg, Reg)> {
+    #[derive(Clone, Copy, Default, PartialEq, Eq)]
+    enum Is {
+        #[default]
+        Other,
+        Sum,
+        Fragment,
+    }
+    let is_product = |inst: &Inst| matches!(inst.op, Op::Wgmma { .. } | Op::WgmmaFirst { .. });
+    if !body.iter().any(is_product) {
+        return Vec::new();
+    }
+    let mut known: Registers<Is> = Registers::new(count);
     for inst in body {
         if let Op::Wgmma { d, a, .. } | Op::WgmmaFirst { d, a, .. } = &inst.op {
             for &sum in d {
-                sums.entry(sum).or_insert(true);
+                if known.get(sum) == Is::Other {
+                    known.set(sum, Is::Sum);
+                }
             }
             // Fragments are read until the product is done, whatever their liveness says.
-            sums.extend(a.iter().map(|&fragment| (fragment, false)));
+            a.iter().for_each(|&fragment| known.set(fragment, Is::Fragment));
         }
     }
-    if sums.is_empty() {
-        return Vec::new();
-    }
-    let copies: Vec<(usize, Reg, Reg)> =
+    let mut copies: Vec<(usize, Reg, Reg)> =
         body.iter().enumerate().filter_map(|(at, inst)| copied(inst).map(|(dst, src)| (at, dst, src))).collect();
-    loop {
-        let known = sums.len();
-        for (_, dst, src) in &copies {
-            if [dst, src].into_iter().any(|reg| sums.get(reg) == Some(&true)) {
-                sums.entry(*dst).or_insert(true);
-                sums.entry(*src).or_insert(true);
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &(_, dst, src) in &copies {
+            let kinds = [dst, src].map(|reg| known.get(reg));
+            if kinds.contains(&Is::Sum) && kinds.contains(&Is::Other) {
+                [dst, src].into_iter().for_each(|reg| known.set(reg, Is::Sum));
+                changed = true;
             }
         }
-        if sums.len() == known {
-            break;
-        }
     }
-    let is_sum = |reg: &Reg| sums.get(reg) == Some(&true);
-    copies.into_iter().filter(|(_, dst, src)| is_sum(dst) && is_sum(src)).collect()
+    copies.retain(|&(_, dst, src)| [dst, src].map(|reg| known.get(reg)) == [Is::Sum; 2]);
+    copies
 }
 
 /// How many loops are around each instruction: between a label and a jump back to it.
 fn depths(body: &[Inst]) -> Vec<u32> {
-    let labels = labels(body);
+    let mut labels: Vec<(u32, usize)> = Vec::new();
     let mut depths = vec![0; body.len()];
     for (at, inst) in body.iter().enumerate() {
+        if let Op::Label { label } = inst.op {
+            labels.push((label, at));
+        }
         if let Op::Bra { label, .. } = inst.op
-            && let Some(&start) = labels.get(&label).filter(|&&start| start <= at)
+            && let Some(&(_, start)) = labels.iter().find(|&&(of, _)| of == label)
         {
             depths[start..=at].iter_mut().for_each(|depth| *depth += 1);
         }
@@ -113,67 +171,117 @@ fn depths(body: &[Inst]) -> Vec<u32> {
     depths
 }
 
-fn labels(body: &[Inst]) -> HashMap<u32, usize> {
-    let label = |(at, inst): (usize, &Inst)| if let Op::Label { label } = inst.op { Some((label, at)) } else { None };
-    body.iter().enumerate().filter_map(label).collect()
+/// What an instruction means for the liveness of numbered registers. Instructions that mean nothing for it are left out.
+enum Step {
+    /// Control arrives here from jumps, too.
+    Label(u32),
+    /// It goes there, or on.
+    Branch(u32),
+    /// It goes there.
+    Jump(u32),
+    /// It goes nowhere.
+    End,
+    /// Registers are read, then written.
+    Access { reads: Vec<usize>, writes: Vec<usize>, is_guarded: bool, is_copy: bool },
+}
+
+fn steps(body: &[Inst], numbers: &Numbers) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for inst in body {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        inst.op.for_each_read(|reg| reads.extend(numbers.get(reg)));
+        inst.op.for_each_write(|reg| writes.extend(numbers.get(reg)));
+        let is_guarded = inst.guard.is_some();
+        if !(reads.is_empty() && writes.is_empty()) {
+            steps.push(Step::Access { reads, writes, is_guarded, is_copy: copied(inst).is_some() });
+        }
+        if let Op::Label { label } = inst.op {
+            steps.push(Step::Label(label));
+        }
+        if let Op::Bra { label, pred, .. } = inst.op {
+            let is_always = pred.is_none() && !is_guarded;
+            steps.push(if is_always { Step::Jump(label) } else { Step::Branch(label) });
+        }
+        if matches!(inst.op, Op::Ret | Op::Trap) && !is_guarded {
+            steps.push(Step::End);
+        }
+    }
+    steps
+}
+
+/// The registers that are live before each label.
+struct Live {
+    of_label: Vec<(u32, Set)>,
+}
+
+impl Live {
+    fn at(&self, label: u32) -> &Set {
+        &self.of_label.iter().find(|(of, _)| *of == label).expect("each jump is to a label").1
+    }
+
+    /// From what is live after a step to what is before it.
+    fn step(&self, step: &Step, live: &mut Set) {
+        match step {
+            Step::Label(_) => {}
+            Step::Branch(label) => union(live, self.at(*label)),
+            Step::Jump(label) => live.clone_from(self.at(*label)),
+            Step::End => live.fill(0),
+            Step::Access { reads, writes, is_guarded, .. } => {
+                if !is_guarded {
+                    writes.iter().for_each(|&i| live[i / 64] &= !(1 << (i % 64)));
+                }
+                reads.iter().for_each(|&i| live[i / 64] |= 1 << (i % 64));
+            }
+        }
+    }
+
+    fn of(steps: &[Step], words: usize) -> Live {
+        let label = |step: &Step| if let Step::Label(label) = *step { Some((label, vec![0; words])) } else { None };
+        let mut all = Live { of_label: steps.iter().filter_map(label).collect() };
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            let (mut live, mut next) = (vec![0; words], all.of_label.len());
+            for step in steps.iter().rev() {
+                all.step(step, &mut live);
+                if let Step::Label(_) = step {
+                    next -= 1;
+                    let before = &mut all.of_label[next].1;
+                    if *before != live {
+                        before.clone_from(&live);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        all
+    }
 }
 
 /// Which registers are live where another one of them is written.
-fn conflicts(body: &[Inst], numbers: &HashMap<Reg, usize>) -> Vec<Set> {
-    let (labels, words) = (labels(body), numbers.len().div_ceil(64));
-    let mut before: Vec<Set> = vec![vec![0; words]; body.len() + 1];
-    let after = |before: &[Set], at: usize| {
-        let ends = matches!(body[at].op, Op::Ret | Op::Trap | Op::Bra { pred: None, .. }) && body[at].guard.is_none();
-        let mut live = if ends { vec![0; words] } else { before[at + 1].clone() };
-        if let Op::Bra { label, .. } = body[at].op
-            && let Some(&target) = labels.get(&label)
-        {
-            union(&mut live, &before[target]);
-        }
-        live
-    };
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for at in (0..body.len()).rev() {
-            let (mut live, inst) = (after(&before, at), &body[at]);
-            let mut set = |reg: Reg, is_live: bool| {
-                if let Some(&i) = numbers.get(&reg) {
-                    live[i / 64] = live[i / 64] & !(1 << (i % 64)) | u64::from(is_live) << (i % 64);
-                }
-            };
-            if inst.guard.is_none() {
-                inst.op.for_each_write(|reg| set(reg, false));
+fn conflicts(steps: &[Step], count: usize) -> Vec<Set> {
+    let words = count.div_ceil(64);
+    let labels = Live::of(steps, words);
+    let (mut conflicts, mut live) = (vec![vec![0; words]; count], vec![0; words]);
+    for step in steps.iter().rev() {
+        if let Step::Access { reads, writes, is_copy, .. } = step {
+            let mut beside = live.clone();
+            writes.iter().for_each(|&i| beside[i / 64] |= 1 << (i % 64));
+            // A copy has the bits of what it is of.
+            if *is_copy {
+                reads.iter().for_each(|&i| beside[i / 64] &= !(1 << (i % 64)));
             }
-            inst.op.for_each_read(|reg| set(reg, true));
-            if live != before[at] {
-                before[at] = live;
-                changed = true;
+            for &own in writes {
+                union(&mut conflicts[own], &beside);
             }
         }
+        labels.step(step, &mut live);
     }
-    let mut conflicts = vec![vec![0; words]; numbers.len()];
-    for (at, inst) in body.iter().enumerate() {
-        let mut written: Vec<usize> = Vec::new();
-        inst.op.for_each_write(|reg| written.extend(numbers.get(&reg)));
-        if written.is_empty() {
-            continue;
-        }
-        let mut live = after(&before, at);
-        written.iter().for_each(|&i| live[i / 64] |= 1 << (i % 64));
-        // A copy has the bits of what it is of.
-        if let Some(&src) = copied(inst).and_then(|(_, src)| numbers.get(&src)) {
-            live[src / 64] &= !(1 << (src % 64));
-        }
-        for &own in &written {
-            union(&mut conflicts[own], &live);
-            for i in (0..numbers.len()).filter(|&i| live[i / 64] >> (i % 64) & 1 == 1) {
-                conflicts[i][own / 64] |= 1 << (own % 64);
-            }
-        }
-    }
-    for (i, of) in conflicts.iter_mut().enumerate() {
-        of[i / 64] &= !(1 << (i % 64));
+    // On both sides, and with no register itself.
+    for i in 0..count {
+        let of = std::mem::take(&mut conflicts[i]);
+        members(&of).filter(|&j| j != i).for_each(|j| conflicts[j][i / 64] |= 1 << (i % 64));
+        conflicts[i] = of;
+        conflicts[i][i / 64] &= !(1 << (i % 64));
     }
     conflicts
 }
@@ -182,6 +290,16 @@ fn set_of(count: usize, member: usize) -> Set {
     let mut set = vec![0; count.div_ceil(64)];
     set[member / 64] |= 1 << (member % 64);
     set
+}
+
+fn has(set: &[u64], member: usize) -> bool {
+    set[member / 64] >> (member % 64) & 1 == 1
+}
+
+fn members(set: &[u64]) -> impl Iterator<Item = usize> {
+    let of_word =
+        |(i, &word): (usize, &u64)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit);
+    set.iter().enumerate().flat_map(of_word)
 }
 
 fn union(set: &mut [u64], other: &[u64]) {

@@ -36,7 +36,7 @@ impl Emitter {
     /// No code, with the cursor in the body.
     pub fn new() -> Emitter {
         Emitter {
-            here: Vec::with_capacity(1024),
+            here: Vec::with_capacity(4096),
             other: Vec::new(),
             is_at_entry: false,
             count: [0; 4],

@@ -4,10 +4,10 @@
 //! - Nothing writes these registers again. So they hold for the whole kernel, and no branch or loop forgets any of them.
 //! - They take registers for the whole kernel, too: what is quick to compute and rarely used is computed where it is used.
 
+use crate::hash::WordMap;
 use crate::layout::Layout;
 use crate::ptx::Reg;
 use std::borrow::Borrow;
-use std::collections::HashMap;
 use std::hash::Hash;
 
 /// The address of shared memory, and what a thread adds to it, alone and as an address; `None` if that is 0 in every thread.
@@ -33,11 +33,11 @@ pub(crate) struct AtEntry {
 }
 
 /// Results by what they were computed of.
-pub(crate) struct Memo<K, V>(HashMap<K, V>);
+pub(crate) struct Memo<K, V>(WordMap<K, V>);
 
 impl<K, V> Default for Memo<K, V> {
     fn default() -> Self {
-        Memo(HashMap::new())
+        Memo(WordMap::default())
     }
 }
 

@@ -7,9 +7,9 @@
 //!   an item is first filled, or waited for, in the block that defines it.
 //! - The mbarrier of a buffer that receives messages is a number too, known from where the cluster is told that the block runs.
 
+use crate::hash::WordMap;
 use crate::ir::Value;
 use crate::ptx::Reg;
-use std::collections::HashMap;
 
 /// Where a buffer, a slot or an alias of one begins.
 #[derive(Clone, Copy)]
@@ -23,9 +23,9 @@ pub(crate) struct Place {
 /// Places in shared memory, and how much of it there is.
 #[derive(Default)]
 pub(crate) struct Buffers {
-    places: HashMap<Value, Place>,
-    slot_numbers: HashMap<(Value, u32), Reg>,
-    mailboxes: HashMap<Value, u32>,
+    places: WordMap<Value, Place>,
+    slot_numbers: WordMap<(Value, u32), Reg>,
+    mailboxes: WordMap<Value, u32>,
     bytes: u32,
 }
 

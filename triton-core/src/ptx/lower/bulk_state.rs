@@ -6,22 +6,22 @@
 //! - Whether the other blocks of a cluster have been waited for is of the current position. The first copy to them in the text waits; so it has
 //!   to come before all others on every path.
 
+use crate::hash::WordMap;
 use crate::ir::RingId;
 use crate::metadata::TensorMap;
 use crate::ptx::Reg;
-use std::collections::HashMap;
 
 /// See the [module's page](self).
 pub(crate) struct Bulk {
     issuer: Reg,
-    maps: HashMap<TensorMap, Reg>,
-    rings: HashMap<RingId, (u32, Reg)>,
+    maps: WordMap<TensorMap, Reg>,
+    rings: WordMap<RingId, (u32, Reg)>,
     has_arrived: bool,
 }
 
 impl Default for Bulk {
     fn default() -> Bulk {
-        Bulk { issuer: Reg::NONE, maps: HashMap::new(), rings: HashMap::new(), has_arrived: false }
+        Bulk { issuer: Reg::NONE, maps: WordMap::default(), rings: WordMap::default(), has_arrived: false }
     }
 }
 

@@ -5,14 +5,14 @@
 //!   not be forgotten after the loop: the tile is one at an index that only the loop defines, so that nothing after it names the tile.
 
 use crate::analysis::stepped::Stepped;
+use crate::hash::WordMap;
 use crate::ptx::Reg;
-use std::collections::HashMap;
 
 /// How many loops are around, and what they step.
 #[derive(Default)]
 pub(crate) struct Loops {
     depth: u32,
-    stepped: HashMap<Stepped, Reg>,
+    stepped: WordMap<Stepped, Reg>,
 }
 
 impl Loops {

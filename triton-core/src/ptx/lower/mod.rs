@@ -109,7 +109,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     cx.emit(Op::Ret);
     let (mut body, registers) = cx.code.finish();
     crate::ptx::code::dce::remove_dead(&mut body, registers);
-    crate::ptx::code::coalesce::coalesce(&mut body);
+    crate::ptx::code::coalesce::coalesce(&mut body, registers);
     let threads = func.threads();
     let shared_bytes = cx.buffers.bytes();
     let pressure = pressure::registers(func, &analyses.facts);

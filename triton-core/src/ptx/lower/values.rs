@@ -7,9 +7,9 @@
 //!   the branch may come without it. A cold path inside another one begins with nothing.
 
 use crate::entity::SideTable;
+use crate::hash::WordMap;
 use crate::ir::Value;
 use crate::ptx::Reg;
-use std::collections::HashMap;
 
 /// Registers by value; and in a cold path, by value and number of the register.
 pub(crate) struct Values {
@@ -18,7 +18,7 @@ pub(crate) struct Values {
 }
 
 /// What a cold path has computed for itself; `None` elsewhere.
-pub(crate) type Cold = Option<HashMap<(Value, usize), Reg>>;
+pub(crate) type Cold = Option<WordMap<(Value, usize), Reg>>;
 
 impl Values {
     /// Of no value.
@@ -55,7 +55,7 @@ impl Values {
 
     /// Begins a cold path. Returns what is known around it.
     pub fn begin_cold(&mut self) -> Cold {
-        self.cold.replace(HashMap::new())
+        self.cold.replace(WordMap::default())
     }
 
     /// What is known before a branch.

@@ -1,12 +1,12 @@
 //! Accesses to a view where its extent cuts a vector.
 
+use crate::hash::WordMap;
 use crate::ir::Value;
 use crate::ptx::lower::Lower;
 use crate::ptx::memory::global::{bits_of, words as words_of};
 use crate::ptx::memory::view::Tile;
 use crate::ptx::{Address, Cmp, Op, Opcode, Reg, Ty};
 use crate::types::DType;
-use std::collections::HashMap;
 
 /// See [`Tile::cut`].
 #[derive(Clone, Copy)]
@@ -115,7 +115,7 @@ impl<'a> Lower<'a> {
         tile: &mut Tile<'a>,
         row: &[usize],
         cut: Cut,
-        words: &HashMap<usize, Vec<Reg>>,
+        words: &WordMap<usize, Vec<Reg>>,
         other: Option<Value>,
     ) -> Result<(), String> {
         let (dtype, width) = (tile.dtype, tile.width);
@@ -154,7 +154,7 @@ impl<'a> Lower<'a> {
         tile: &mut Tile<'a>,
         row: &[usize],
         cut: Cut,
-        words: &HashMap<usize, Vec<Reg>>,
+        words: &WordMap<usize, Vec<Reg>>,
     ) -> Result<(), String> {
         let (dtype, width) = (tile.dtype, tile.width);
         let ty = bits_of(words_of(dtype, width).0);

@@ -1,6 +1,7 @@
 //! Lowering of accesses to shared memory: which instructions store and load a tile is a division of its layout by the
 //! memory's ([`crate::layout::access`]).
 
+use crate::hash::WordMap;
 use crate::ir::{InstData, Value};
 use crate::layout::access::{self, Access, Form};
 use crate::layout::linear::apply;
@@ -12,7 +13,6 @@ use crate::ptx::lower::Lower;
 use crate::ptx::lower::at_entry::SharedThread;
 use crate::ptx::lower::buffers::Place;
 use crate::ptx::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
-use std::collections::HashMap;
 
 impl Lower<'_> {
     /// Makes room for a buffer at its offset.
@@ -174,7 +174,7 @@ impl Lower<'_> {
         let columns: Vec<u32> = access.lanes().iter().chain(&access.warp).map(|c| c * bytes).collect();
         let touched = columns.iter().fold(0, |all, c| all | c);
         let (base, thread) = self.shared_thread(&columns);
-        let mut bases: HashMap<u32, Reg> = HashMap::new();
+        let mut bases: WordMap<u32, Reg> = WordMap::default();
         let mut addresses = Vec::new();
         for instruction in 0..access.instructions() {
             let own = (apply(&access.reg, instruction * access.elements) ^ further) * bytes;

@@ -10,6 +10,7 @@
 
 use crate::analysis::axis;
 use crate::analysis::stepped::Stepped;
+use crate::hash::WordMap;
 use crate::ir::{LayoutId, Value, View};
 use crate::layout::Layout;
 use crate::ops::Location;
@@ -18,7 +19,6 @@ use crate::ptx::lower::Lower;
 use crate::ptx::memory::global::words as words_of;
 use crate::ptx::{Address, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
 use crate::types::{DType, Elem, Shape};
-use std::collections::HashMap;
 
 /// Constants along an axis from which on they are compared with what remains, instead of the index with the extent.
 const MANY: usize = 3;
@@ -50,15 +50,15 @@ pub(crate) struct Tile<'a> {
 /// What the access has computed so far.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
-    index: HashMap<(usize, Variant), Reg>,
-    remaining: HashMap<(usize, Variant), Reg>,
-    bound: HashMap<(usize, u32), Reg>,
-    inside: HashMap<(usize, Variant, u32), Reg>,
-    row: HashMap<Vec<(Variant, u32)>, Option<Reg>>,
-    remaining_of_row: HashMap<Vec<(Variant, u32)>, Reg>,
-    address: HashMap<Vec<(Variant, u32)>, Reg>,
-    step: HashMap<(usize, u32), Reg>,
-    bytes: HashMap<(Variant, u32), Reg>,
+    index: WordMap<(usize, Variant), Reg>,
+    remaining: WordMap<(usize, Variant), Reg>,
+    bound: WordMap<(usize, u32), Reg>,
+    inside: WordMap<(usize, Variant, u32), Reg>,
+    row: WordMap<Vec<(Variant, u32)>, Option<Reg>>,
+    remaining_of_row: WordMap<Vec<(Variant, u32)>, Reg>,
+    address: WordMap<Vec<(Variant, u32)>, Reg>,
+    step: WordMap<(usize, u32), Reg>,
+    bytes: WordMap<(Variant, u32), Reg>,
 }
 
 impl<'a> Tile<'a> {
@@ -418,7 +418,7 @@ impl<'a> Lower<'a> {
         let layout = self.func.layout_id(result).ok_or("a tile without a layout")?;
         let mut tile = Tile::new(self, from, layout, usize::MAX, None)?;
         let (dtype, width) = (tile.dtype, tile.width);
-        let mut words: HashMap<usize, Vec<Reg>> = HashMap::new();
+        let mut words: WordMap<usize, Vec<Reg>> = WordMap::default();
         for run in tile.runs() {
             let padding = other.map(|other| self.regs(other)[run..run + width].to_vec());
             let (guard, at) = (tile.guard(self, run), tile.address(self, run));
@@ -437,7 +437,7 @@ impl<'a> Lower<'a> {
         let mut tile = Tile::new(self, to, layout, usize::MAX, once)?;
         let (dtype, width) = (tile.dtype, tile.width);
         let elements = self.regs(value).to_vec();
-        let mut words: HashMap<usize, Vec<Reg>> = HashMap::new();
+        let mut words: WordMap<usize, Vec<Reg>> = WordMap::default();
         for run in tile.runs() {
             let (guard, address) = (tile.guard(self, run), tile.address(self, run));
             let srcs = self.pack(dtype, &elements[run..run + width]);

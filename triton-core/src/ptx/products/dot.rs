@@ -4,6 +4,7 @@
 //! loaded one step ahead ([`crate::ptx::products::fragments`]). The step is the outermost loop: what it has loaded is used by all sums, and neighbouring
 //! instructions do not wait for one another.
 
+use crate::hash::WordMap;
 use crate::ir::{InstData, Value};
 use crate::layout::Layout;
 use crate::ops::{self, DotKind};
@@ -12,7 +13,6 @@ use crate::ptx::arithmetic::words::Held;
 use crate::ptx::lower::Lower;
 use crate::ptx::products::fragments::Fragments;
 use crate::ptx::{Mma, Op, Opcode, Operands, Reg};
-use std::collections::HashMap;
 
 impl Lower<'_> {
     /// The registers of `acc + a · b`.
@@ -37,7 +37,7 @@ impl Lower<'_> {
         let (Some((_, [_, k])), Some((_, [m, n]))) = (of_a, of_sum) else { return Err("no matrices".into()) };
         let (from, to) = (self.dtype(a)?, self.dtype(acc)?);
         // All of them are in lane 0 of warp 0 what they are elsewhere, but for what lane and warp add to all alike.
-        let of_elements = |layout: &Layout| -> HashMap<u32, usize> {
+        let of_elements = |layout: &Layout| -> WordMap<u32, usize> {
             (0..layout.registers()).map(|r| (layout.register_element(r), r)).collect()
         };
         let (of_a, of_b) = (of_elements(&left), of_elements(&right));
@@ -55,7 +55,7 @@ impl Lower<'_> {
             x.load_until(self, step as usize + 1);
             y.load_until(self, step as usize + 1);
             // Each element of the step as a number of the sum's type, once.
-            let mut widened: [HashMap<usize, Reg>; 2] = Default::default();
+            let mut widened: [WordMap<usize, Reg>; 2] = Default::default();
             for &r in &order {
                 let sum = &mut sums[r];
                 let element = acc_layout.register_element(r);

@@ -8,7 +8,7 @@ use crate::ptx::{
 
 /// Appends its text.
 trait Print {
-    fn print(&self, out: &mut String);
+    fn print(&self, out: &mut Text);
 }
 
 /// Appends pieces one after the other.
@@ -16,21 +16,30 @@ macro_rules! put {
     ($out:expr, $($piece:expr),+) => {{ $( $piece.print($out); )+ }};
 }
 
+/// Text as bytes, of which digits are pushed one by one: a `String` takes three times as long for that.
+struct Text(Vec<u8>);
+
+impl Text {
+    fn push_str(&mut self, piece: &str) {
+        self.0.extend_from_slice(piece.as_bytes());
+    }
+}
+
 impl Print for str {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         out.push_str(self);
     }
 }
 
 impl Print for char {
-    fn print(&self, out: &mut String) {
-        out.push(*self);
+    fn print(&self, out: &mut Text) {
+        out.push_str(self.encode_utf8(&mut [0; 4]));
     }
 }
 
 macro_rules! print_unsigned {
     ($($int:ty)*) => { $( impl Print for $int {
-        fn print(&self, out: &mut String) {
+        fn print(&self, out: &mut Text) {
             decimal(*self as u64, out);
         }
     } )* };
@@ -39,32 +48,32 @@ macro_rules! print_unsigned {
 print_unsigned!(u8 u16 u32 usize);
 
 impl Print for i64 {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         if *self < 0 {
-            out.push('-');
+            out.push_str("-");
         }
         decimal(self.unsigned_abs(), out);
     }
 }
 
 impl Print for i32 {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         i64::from(*self).print(out);
     }
 }
 
-fn decimal(number: u64, out: &mut String) {
+fn decimal(number: u64, out: &mut Text) {
     if number > 9 {
         decimal(number / 10, out);
     }
-    out.push(char::from(b'0' + (number % 10) as u8));
+    out.0.push(b'0' + (number % 10) as u8);
 }
 
 /// Items with commas between them.
 struct List<'a, T>(&'a [T]);
 
 impl<T: Print> Print for List<'_, T> {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         for (i, item) in self.0.iter().enumerate() {
             if i > 0 {
                 out.push_str(", ");
@@ -78,7 +87,7 @@ impl<T: Print> Print for List<'_, T> {
 struct Words<'a>(&'a [Reg]);
 
 impl Print for Words<'_> {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         match self.0 {
             [reg] => reg.print(out),
             regs => put!(out, "{", List(regs), "}"),
@@ -90,7 +99,7 @@ impl Print for Words<'_> {
 struct Vector(usize);
 
 impl Print for Vector {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         if self.0 != 1 {
             put!(out, ".v", self.0);
         }
@@ -99,8 +108,8 @@ impl Print for Vector {
 
 /// The kernel as a module.
 pub fn print(kernel: &Kernel) -> String {
-    // A line of an instruction has some thirty bytes.
-    let mut text = String::with_capacity(1024 + 32 * kernel.body.len());
+    // A line of an instruction has some forty bytes.
+    let mut text = Text(Vec::with_capacity(1024 + 48 * kernel.body.len()));
     let out = &mut text;
     let (major, minor) = kernel.version;
     put!(out, ".version ", major, ".", minor, "\n.target ", kernel.target, "\n.address_size 64\n\n");
@@ -168,7 +177,7 @@ pub fn print(kernel: &Kernel) -> String {
     for (i, file) in kernel.files.iter().enumerate() {
         put!(out, ".file ", i + 1, " ", format!("{file:?}"), "\n");
     }
-    text
+    String::from_utf8(text.0).expect("each piece is text")
 }
 
 fn prefix(class: Class) -> &'static str {
@@ -181,20 +190,20 @@ fn prefix(class: Class) -> &'static str {
 }
 
 impl Print for Reg {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         put!(out, prefix(self.class), self.index)
     }
 }
 
 impl Print for Address {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         let Address { base, offset } = self;
         if *offset == 0 { put!(out, "[", base, "]") } else { put!(out, "[", base, "+", offset, "]") }
     }
 }
 
 impl Print for Operand {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         match self {
             Operand::Reg(reg) => reg.print(out),
             Operand::Int(int) => int.print(out),
@@ -222,7 +231,7 @@ fn axis_name(axis: u8) -> char {
 }
 
 impl Print for Ty {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         out.push_str(match self {
             Ty::Pred => "pred",
             Ty::B8 => "b8",
@@ -248,7 +257,7 @@ impl Print for Ty {
 }
 
 impl Print for Opcode {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         out.push_str(match self {
             Opcode::Add => "add",
             Opcode::AddRn => "add.rn",
@@ -288,7 +297,7 @@ impl Print for Opcode {
 }
 
 impl Print for AtomicOp {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         out.push_str(match self {
             AtomicOp::Add => "add",
             AtomicOp::Min => "min",
@@ -303,7 +312,7 @@ impl Print for AtomicOp {
 }
 
 impl Print for Cmp {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         out.push_str(match self {
             Cmp::Eq => "eq",
             Cmp::Ne => "ne",
@@ -318,7 +327,7 @@ impl Print for Cmp {
 }
 
 impl Print for Round {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         out.push_str(match self {
             Round::None => "",
             Round::Rn => ".rn",
@@ -331,7 +340,7 @@ impl Print for Round {
 }
 
 impl Print for Inst {
-    fn print(&self, out: &mut String) {
+    fn print(&self, out: &mut Text) {
         if let Some(guard) = self.guard {
             put!(out, "@", guard, " ");
         }
@@ -494,7 +503,7 @@ impl Print for Inst {
 
 /// `wgmma.mma_async`, which multiplies `d` by `scale`, 1 or 0, before it adds. Scales of integer operands are not written; only 16-bit operands
 /// in memory may be transposed.
-fn wgmma(out: &mut String, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, scale: u32, transposed: [bool; 2]) {
+fn wgmma(out: &mut Text, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, scale: u32, transposed: [bool; 2]) {
     let [_, _, k] = kind.shape();
     let n = 2 * d.len();
     put!(

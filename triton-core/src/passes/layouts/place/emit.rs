@@ -9,14 +9,13 @@ use super::fold_order;
 use super::graph::{Graph, Role, Source, is_tile};
 use super::labelling::{Assignment, Choice};
 use crate::entity::SideTable;
-use crate::hash::WordHash;
+use crate::hash::WordMap;
 use crate::ir::{Block, Carried, Function, Inst, InstData, LayoutId, Layouts, Place, Stage, Value};
 use crate::layout::Layout;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{BitOrder, DotKind, LayoutRule, Op};
 use crate::passes::Env;
 use crate::span::Span;
-use std::collections::HashMap;
 
 /// What was written.
 pub(super) struct Written {
@@ -37,7 +36,7 @@ pub(super) fn emit(func: &mut Function, env: &Env, assignment: Assignment) -> Re
     let available = wanted(func, env, &graph, &chosen)?;
     let definition = SideTable::new(None);
     let (open, recomputed) = (Vec::new(), Vec::new());
-    let (made, before) = (HashMap::default(), HashMap::default());
+    let (made, before) = (WordMap::default(), WordMap::default());
     let (graph_of, chosen_of) = (&graph, &chosen[..]);
     let mut writer =
         Writer { env, graph: graph_of, chosen: chosen_of, available, func, open, made, definition, recomputed, before };
@@ -56,8 +55,8 @@ fn wanted(
     env: &Env,
     graph: &Graph,
     chosen: &[Choice],
-) -> Result<HashMap<Tile, Vec<Block>, WordHash>, String> {
-    let mut available: HashMap<Tile, Vec<Block>, WordHash> = HashMap::default();
+) -> Result<WordMap<Tile, Vec<Block>>, String> {
+    let mut available: WordMap<Tile, Vec<Block>> = WordMap::default();
     let mut layouts = std::mem::take(&mut func.layouts);
     for used in &graph.uses {
         let Some((from, origin)) = used.from else { continue };
@@ -108,17 +107,17 @@ struct Writer<'a> {
     graph: &'a Graph,
     chosen: &'a [Choice],
     /// Blocks in which a value is wanted in a layout.
-    available: HashMap<Tile, Vec<Block>, WordHash>,
+    available: WordMap<Tile, Vec<Block>>,
     /// The blocks around the walk, outermost first, with the instructions they have so far.
     open: Vec<(Block, Vec<Inst>)>,
     /// Values in a layout, and the blocks in which they are known.
-    made: HashMap<Tile, Vec<(Block, Value)>, WordHash>,
+    made: WordMap<Tile, Vec<(Block, Value)>>,
     /// The instruction that defines a value, and how many blocks were open there.
     definition: SideTable<Value, Option<(Inst, usize)>>,
     /// Operations on data that were recomputed.
     recomputed: Vec<Inst>,
     /// As they were at stage 0, those that may be.
-    before: HashMap<Inst, Op, WordHash>,
+    before: WordMap<Inst, Op>,
 }
 
 impl Writer<'_> {

@@ -39,8 +39,10 @@ impl Plan {
         }
         for slots in (2..=most).rev() {
             plan.slots = slots;
-            // Mostly all buffers fit beside each other.
-            if bytes + plan.added(func, slots) <= limit || plan.allocated(func, env)? <= limit {
+            // Mostly all buffers fit beside each other; a ring that does not fit alone fits nowhere.
+            if bytes + plan.added(func, slots) <= limit
+                || plan.largest(func) <= limit && plan.allocated(func, env)? <= limit
+            {
                 return Ok(plan);
             }
         }
@@ -56,6 +58,12 @@ impl Plan {
     fn added(&self, func: &Function, slots: u32) -> u64 {
         let of = |of: &Loop| item(func, of) * u64::from(slots.min(func.stages(of.inst)) - 1);
         self.loops.iter().map(of).sum()
+    }
+
+    /// The bytes of the largest ring.
+    fn largest(&self, func: &Function) -> u64 {
+        let of = |of: &Loop| item(func, of) * u64::from(self.slots.min(func.stages(of.inst)));
+        self.loops.iter().map(of).max().unwrap_or(0)
     }
 
     /// The bytes that are allocated where it is written.

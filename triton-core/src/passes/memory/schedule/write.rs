@@ -2,13 +2,13 @@
 
 use super::{Copy, Loop, Plan};
 use crate::analysis::remat;
+use crate::hash::WordMap;
 use crate::ir::{Function, Inst, Ring, RingBuffer, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{Op, Scope};
 use crate::passes::memory::carry::{self, Pipelined};
 use crate::span::Span;
 use crate::types::{Constant, DType};
-use std::collections::HashMap;
 
 /// See the [module's page](self).
 ///
@@ -69,7 +69,7 @@ impl Scheduler<'_> {
             }
             let item = self.op(Op::Const { value: Constant::int(DType::I32, item.into()) })?;
             let when = self.op(Op::Compare { kind: CompareKind::Lt, a: start, b: limit })?;
-            self.fills(copies, item, HashMap::from([(counter, at)]), when)?;
+            self.fills(copies, item, WordMap::from_iter([(counter, at)]), when)?;
             items.push((item, when));
         }
         limit = self.limit(limit, step, least)?;
@@ -102,12 +102,12 @@ impl Scheduler<'_> {
             let later = cx.binary(BinaryKind::Add, item, distance)?;
             let when = cx.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
             let then = cx.binary(BinaryKind::Add, counter, ahead)?;
-            cx.fills(copies, later, HashMap::from([(counter, then)]), when)?;
+            cx.fills(copies, later, WordMap::from_iter([(counter, then)]), when)?;
             Ok::<Inst, String>(sync)
         };
         // Here the barrier serves the fill, too. A fill after the product would be issued later: that costs 8 % of a bf16 product on an H200.
         let mut sync = if in_flight.is_none() { Some(next_fill(&mut self)?) } else { None };
-        let mut slots: HashMap<Value, Value> = HashMap::new();
+        let mut slots: WordMap<Value, Value> = WordMap::default();
         for copy in copies {
             let slot = self.op(Op::RingSlot { buffer: copy.buffer, item })?;
             self.func.place_of[slot] = self.func.place_of[copy.buffer];
@@ -141,7 +141,7 @@ impl Scheduler<'_> {
             self.func.insts[*end].map_operands(|v| if v == flight.done { flight.sum } else { v });
             let done = self.op(Op::DotWait { sum: flight.last })?;
             self.func.place_of[done] = self.func.place_of[flight.last];
-            self.func.replace_uses(&HashMap::from([(flight.last, done)]));
+            self.func.replace_uses(&WordMap::from_iter([(flight.last, done)]));
             let before = self.before(last)?;
             self.insert(Op::RingRelease { ring, item: before })?;
             let after =
@@ -164,7 +164,7 @@ impl Scheduler<'_> {
         &mut self,
         copies: &[Copy],
         item: Value,
-        mut renamed: HashMap<Value, Value>,
+        mut renamed: WordMap<Value, Value>,
         when: Value,
     ) -> Result<(), String> {
         let mut fills = Vec::new();
