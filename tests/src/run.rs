@@ -55,7 +55,7 @@ pub fn run(text: &str) -> Result<String, String> {
             let (env, mut synchronized) = (Env { multicast, ..env }, laid.clone());
             // Between these passes barriers are missing.
             passes::run(passes::SYNCHRONIZE, &mut synchronized, &env)?;
-            if !multicast || synchronized.neighbours > 1 {
+            if !multicast || synchronized.peers > 1 {
                 compare(&synchronized, "sync")?;
             }
         }

@@ -1,9 +1,14 @@
-//! How long a launch takes, without running it: what a block does, by the unit of a multiprocessor that does it, and how blocks share these units.
+//! How long a launch takes, without running it: what a block does, by the unit of a multiprocessor that does it, and
+//! how blocks share these units.
 //!
-//! It is an estimate *after scheduling*: of a function at stage 2, whose loops fill rings ahead. Units work beside each other, so that the busiest
-//! one decides, as in the roofline model (Williams, Waterman and Patterson, CACM 2009): schedulers, tensor cores, shared memory, and the way to L2. A
-//! block has a latency, which other blocks of the multiprocessor hide as far as they are resident. Loops run as often as the arguments say; what the
-//! arguments do not say, such as a loaded number, runs as often as layout assignment assumes. Neither spills nor caches above L2 are counted, and one
+//! It is an estimate *after scheduling*: of a function at stage 2, whose loops fill rings ahead. Units work beside each
+//! other, so that the busiest
+//! one decides, as in the roofline model (Williams, Waterman and Patterson, CACM 2009): schedulers, tensor cores,
+//! shared memory, and the way to L2. A
+//! block has a latency, which other blocks of the multiprocessor hide as far as they are resident. Loops run as often
+//! as the arguments say; what the
+//! arguments do not say, such as a loaded number, runs as often as layout assignment assumes. Neither spills nor caches
+//! above L2 are counted, and one
 //! program, the first, stands for all.
 //!
 //! Its numbers are those of [`cost`]: it is for comparing instances of a kernel, on the CPU, the same on every machine.
@@ -95,7 +100,8 @@ impl Work {
         self.issue.max(self.tensor).max(self.shared).max(self.sectors * cost::SECTOR_OF_L2)
     }
 
-    /// Cycles of a block that has the multiprocessor for itself, of this many warps: it does what it does at once, and waits for what nothing hides.
+    /// Cycles of a block that has the multiprocessor for itself, of this many warps: it does what it does at once, and
+    /// waits for what nothing hides.
     fn alone(self, warps: u32) -> f64 {
         let schedulers = 4.0 / f64::from(warps.clamp(1, 4));
         Work { issue: self.issue * schedulers, ..self }.busiest() + self.awaited * cost::SECTOR_OF_L2 + self.latency
@@ -122,7 +128,8 @@ impl Estimate {
         Ok(Estimate { func, target, shared_bytes: u32::try_from(shared).unwrap_or(u32::MAX), registers })
     }
 
-    /// Microseconds of a launch with these arguments, a value for each parameter of the function, over a grid of programs. A grid with a zero
+    /// Microseconds of a launch with these arguments, a value for each parameter of the function, over a grid of
+    /// programs. A grid with a zero
     /// launches nothing, and takes none.
     pub fn us(&self, args: &[Arg], programs: [u32; 3], machine: &Machine) -> f64 {
         if programs.contains(&0) {

@@ -124,7 +124,8 @@ pub struct Config {
     pub num_warps: u32,
     /// The tile IR at stage 0 as text: what the CPU executes.
     pub ir: Text,
-    /// Code, best target first; of one target that of [neighbours](ProgramMap::Neighbours), then the most specialized image first. A launch takes the first one that runs on the device
+    /// Code, best target first; of one target that of [multicast peers](ProgramMap::Peers), then the most specialized
+    /// image first. A launch takes the first one that runs on the device
     /// and assumes no more than holds of the arguments, passing over images with [tensor maps](Image::tensor_maps) that the views do
     /// not allow; the last one is generic and takes no tensor map.
     pub images: Cow<'static, [Image]>,
@@ -249,21 +250,21 @@ impl Image {
             ProgramMap::Persistent => {
                 // Registers are known of what is loaded alone, and such blocks have few.
                 let resident = self.target.resident_blocks(self.threads, 0, self.shared_bytes) * multiprocessors;
-                (u64::from(resident) + 1..=ProgramMap::MOST).contains(&count(programs))
+                (u64::from(resident) + 1..=ProgramMap::MAX_PROGRAMS).contains(&count(programs))
             }
             // A block without a program takes as long as another.
-            ProgramMap::Neighbours => {
-                let few = !programs[0].is_multiple_of(2) && programs[0] <= ProgramMap::FEW;
-                !few && programs[0] < ProgramMap::MOST_BLOCKS
+            ProgramMap::Peers => {
+                let few = !programs[0].is_multiple_of(2) && programs[0] <= ProgramMap::FEW_PROGRAMS;
+                !few && programs[0] < ProgramMap::MAX_BLOCKS
             }
         }
     }
 
-    /// Whether a launch takes this image, as far as rows of the views of its tensor maps go that are as many bytes apart. Neighbours share
+    /// Whether a launch takes this image, as far as rows of the views of its tensor maps go that are as many bytes apart. Peers share
     /// what they load where these rows begin inside a sector: of each then more is read than is used.
     pub fn takes_pitches(&self, mut pitches: impl Iterator<Item = u64>) -> bool {
         let sector = u64::from(self.target.info().sector_bytes);
-        self.programs != ProgramMap::Neighbours || pitches.any(|pitch| !pitch.is_multiple_of(sector))
+        self.programs != ProgramMap::Peers || pitches.any(|pitch| !pitch.is_multiple_of(sector))
     }
 
     /// The blocks along x, y and z that run a grid of programs, if this many are resident on the device together; `None` if clusters of
@@ -271,7 +272,7 @@ impl Image {
     pub fn blocks(&self, programs: [u32; 3], resident: u32) -> Option<[u32; 3]> {
         let mut blocks = self.programs.blocks(programs, resident);
         for (blocks, of_cluster) in blocks.iter_mut().zip(self.cluster) {
-            let fits = |all: &u32| of_cluster == 1 || *all <= ProgramMap::MOST_BLOCKS;
+            let fits = |all: &u32| of_cluster == 1 || *all <= ProgramMap::MAX_BLOCKS;
             *blocks = blocks.checked_mul(of_cluster).filter(fits)?;
         }
         Some(blocks)
@@ -352,26 +353,26 @@ pub enum ProgramMap {
     /// programs along x, y and z as three parameters of type `u32`, after the tensor maps and before the assert buffer's. It has a tensor
     /// map at least.
     Persistent,
-    /// As many blocks as programs, or one more along x: two neighbours along x are a cluster, whose programs share what they load. The code
+    /// As many blocks as programs, or one more along x: two peers along x are a cluster, whose programs share what they load. The code
     /// takes the numbers of programs, as a persistent one, and has a tensor map at least.
-    Neighbours,
+    Peers,
 }
 
 impl ProgramMap {
     /// The most blocks of a grid along x.
-    const MOST_BLOCKS: u32 = i32::MAX as u32;
+    const MAX_BLOCKS: u32 = i32::MAX as u32;
 
     /// The most programs along x that are few: beside a block without a program, the others wait for the L2 cache less.
-    const FEW: u32 = 6;
+    const FEW_PROGRAMS: u32 = 6;
 
     /// The most programs that blocks run one after the other: code counts them in an `i32`.
-    const MOST: u64 = 1 << 30;
+    const MAX_PROGRAMS: u64 = 1 << 30;
 
     /// The blocks, or clusters of them, along x, y and z that run a grid of programs, if this many are resident on the device together.
     const fn blocks(self, programs: [u32; 3], resident: u32) -> [u32; 3] {
         match self {
             ProgramMap::Identity => programs,
-            ProgramMap::Neighbours => [programs[0].div_ceil(2), programs[1], programs[2]],
+            ProgramMap::Peers => [programs[0].div_ceil(2), programs[1], programs[2]],
             ProgramMap::Persistent => {
                 let all = count(programs);
                 [if all < resident as u64 { all as u32 } else { resident }, 1, 1]
@@ -385,7 +386,7 @@ impl ProgramMap {
         match self {
             ProgramMap::Identity => "",
             ProgramMap::Persistent => " persistent",
-            ProgramMap::Neighbours => " neighbours",
+            ProgramMap::Peers => " peers",
         }
     }
 
@@ -393,7 +394,7 @@ impl ProgramMap {
     pub fn words(self, programs: [u32; 3]) -> Option<[u64; 3]> {
         match self {
             ProgramMap::Identity => None,
-            ProgramMap::Persistent | ProgramMap::Neighbours => Some(programs.map(u64::from)),
+            ProgramMap::Persistent | ProgramMap::Peers => Some(programs.map(u64::from)),
         }
     }
 }

@@ -152,10 +152,11 @@ pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> R
     code(func, observer).map(|(images, _)| images)
 }
 
-/// Whether code for a target and a specialization can be better than that for a more general target. What the targets that run on few devices
+/// Whether code for a target and a specialization can be better than that for a more general target. What the targets
+/// that run on few devices
 /// have beyond the others is for products and for 16-bit floats, in views whose rows begin aligned, for sums in memory that take vectors,
 /// and for rows that one block cannot keep.
-fn gains(func: &Function, target: Target, specialization: Specialization) -> bool {
+fn is_profitable(func: &Function, target: Target, specialization: Specialization) -> bool {
     if partition::blocks(func, target) > 1 {
         return true;
     }
@@ -180,9 +181,9 @@ fn adds_more_at_once(func: &Function, target: Target, specialization: Specializa
     let (facts, used) = (axis::analyse(func, specialization), func.used());
     func.walk().into_iter().any(|inst| {
         let InstData { op, results, .. } = &func.insts[inst];
-        let asked = results.iter().any(|&result| used[result]);
+        let is_used = results.iter().any(|&result| used[result]);
         let [here, everywhere] =
-            [target, Target::LEAST].map(|target| axis::update_width(func, &facts, target.info(), (op, asked)));
+            [target, Target::LEAST].map(|target| axis::update_width(func, &facts, target.info(), (op, is_used)));
         here > everywhere
     })
 }
@@ -191,7 +192,7 @@ fn adds_more_at_once(func: &Function, target: Target, specialization: Specializa
 /// the others are worth code ([`is_another`]).
 fn variants(func: &Function, target: Target) -> Vec<Env> {
     let alone = !func.targets.has_fallback(target);
-    let worth = |&specialization: &Specialization| alone || gains(func, target, specialization);
+    let worth = |&specialization: &Specialization| alone || is_profitable(func, target, specialization);
     let mut specializations: Vec<Specialization> = Specialization::ALL.iter().copied().filter(worth).collect();
     // What promises no more of any parameter gives the same code.
     specializations.dedup_by_key(|&mut specialization| promises(func, specialization));
@@ -199,9 +200,9 @@ fn variants(func: &Function, target: Target) -> Vec<Env> {
         let several = Env::new(target, specialization);
         // Where fewer programs are launched than blocks are resident, each of these runs one.
         let one = Env { persistent: false, ..several };
-        // What neighbours share is worth more than the extents of views: a launch that promises these, too, prefers this image.
-        let neighbours = Env { multicast: true, ..one };
-        [several, one].into_iter().chain((specialization == Specialization::Aligned16).then_some(neighbours))
+        // What multicast peers share is worth more than the extents of views: a launch that promises these, too, prefers this image.
+        let peers = Env { multicast: true, ..one };
+        [several, one].into_iter().chain((specialization == Specialization::Aligned16).then_some(peers))
     };
     specializations.into_iter().flat_map(modes).collect()
 }
@@ -249,8 +250,8 @@ fn code(
                 placed = Cow::Owned(laid_out(&specialised, std::mem::take(&mut layouts), &env, observer)?);
             }
             let (made, synchronized) = image(&specialised, &placed, &env, observer)?;
-            // Neighbours that share nothing are none.
-            if env.multicast == (synchronized.neighbours > 1) {
+            // Peers that share nothing are none.
+            if env.multicast == (synchronized.peers > 1) {
                 of_target.push((env, made));
             }
             if is_first {

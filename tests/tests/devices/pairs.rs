@@ -1,4 +1,4 @@
-//! Neighbours as pairs: a Fourier transform of complex numbers, and rotary position embeddings, against plain Rust.
+//! Peers as pairs: a Fourier transform of complex numbers, and rotary position embeddings, against plain Rust.
 
 use super::devices;
 use std::{f32, f64};

@@ -16,7 +16,7 @@ use crate::span::Span;
 use crate::types::{DType, Shape};
 
 /// Accesses of fewer elements are too small to report.
-const FEW: u64 = 32;
+const MIN_ELEMENTS: u64 = 32;
 
 /// All advice, in the order of the program.
 pub fn advice(func: &Function) -> Vec<Diagnostic> {
@@ -53,7 +53,7 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
 fn cause(func: &Function, defs: &Defs, ptr: Value, strides: Strides) -> Option<Diagnostic> {
     let shape = func.ty(ptr).shape;
     let mut axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
-    if shape.elements() < FEW || axes.any(|axis| strides.along(axis).is_some()) {
+    if shape.elements() < MIN_ELEMENTS || axes.any(|axis| strides.along(axis).is_some()) {
         return None;
     }
     let op = |v: Value| defs.op(func, v);
@@ -112,7 +112,7 @@ fn apart(pointee: DType, shape: Shape, strides: Strides) -> Option<Diagnostic> {
     let axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
     let steps: Vec<Option<u64>> = axes.map(|axis| strides.along(axis).map(i64::unsigned_abs)).collect();
     // One axis with equal or contiguous addresses is enough.
-    if shape.elements() < FEW || steps.iter().any(|step| step.is_some_and(|step| step <= 1)) {
+    if shape.elements() < MIN_ELEMENTS || steps.iter().any(|step| step.is_some_and(|step| step <= 1)) {
         return None;
     }
     let bytes = u64::from(pointee.bytes());

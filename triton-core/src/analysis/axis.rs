@@ -20,7 +20,7 @@ use crate::ops::{Location, MemoryOrder, Op};
 use crate::types::{Constant, DType, Elem, Shape, Type};
 
 /// The largest divisibility that is tracked; 0 is divisible by it.
-const MOST: u64 = 1 << 40;
+const MAX_DIVISIBILITY: u64 = 1 << 40;
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
@@ -171,10 +171,10 @@ pub fn update_width(
     func: &Function,
     facts: &SideTable<Value, AxisInfo>,
     target: &TargetInfo,
-    (op, asked): (&Op, bool),
+    (op, is_used): (&Op, bool),
 ) -> u64 {
     let &Op::Atomic { kind: AtomicKind::Add, order: MemoryOrder::Relaxed, to, .. } = op else { return 1 };
-    let Some(dtype) = func.pointee(to).filter(|_| !asked) else { return 1 };
+    let Some(dtype) = func.pointee(to).filter(|_| !is_used) else { return 1 };
     let has_vectors = target.vector_updates && matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
     let most = if has_vectors { WIDEST / u64::from(dtype.bytes()) } else { 1 + u64::from(dtype == DType::F16) };
     let mut width = vector_width(func, facts, to).min(most);
@@ -206,7 +206,7 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
             let last = order.dims().last().copied().unwrap_or(0) as usize;
             if last + 1 == order.rank() { facts[x] } else { facts[x].cut(1) }
         }
-        // Neighbours are of both operands, or were two apart.
+        // Peers are of both operands, or were two apart.
         Op::Join { a, b } => facts[a].cut(1).join(facts[b].cut(1)),
         Op::Split { x, .. } => facts[x].cut(1),
         Op::Convert { x } => facts[x],
@@ -275,7 +275,7 @@ fn add(a: AxisInfo, b: AxisInfo, scale: u64) -> AxisInfo {
     let first = |x: AxisInfo, unit: u64| {
         if x.contiguity > contiguity { x.divisibility.min(contiguity * unit) } else { x.divisibility }
     };
-    let divisibility = first(a, scale).min(first(b, 1).saturating_mul(scale)).min(MOST);
+    let divisibility = first(a, scale).min(first(b, 1).saturating_mul(scale)).min(MAX_DIVISIBILITY);
     let constant = a.constant.zip(b.constant).map(|(a, b)| a.wrapping_add(b.wrapping_mul(scale.into())));
     AxisInfo { contiguity, divisibility, constancy, prefix: 1, constant }
 }
@@ -298,7 +298,7 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
             (_, Some(1)) => a,
             (Some(1), _) => b,
             (x, y) => AxisInfo {
-                divisibility: every(a).saturating_mul(every(b)).min(MOST),
+                divisibility: every(a).saturating_mul(every(b)).min(MAX_DIVISIBILITY),
                 constant: x.zip(y).and_then(|(x, y)| x.checked_mul(y)),
                 ..known
             },
@@ -308,11 +308,13 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
         BinaryKind::Or | BinaryKind::Xor => AxisInfo { divisibility: every(a).min(every(b)), ..known },
         BinaryKind::Min | BinaryKind::Max => AxisInfo { divisibility: every(a).min(every(b)), ..known },
         BinaryKind::Shl => match b.constant {
-            Some(k @ 0..=40) => AxisInfo { divisibility: every(a).saturating_mul(1 << k).min(MOST), ..known },
+            Some(k @ 0..=40) => {
+                AxisInfo { divisibility: every(a).saturating_mul(1 << k).min(MAX_DIVISIBILITY), ..known }
+            }
             Some(_) | None => AxisInfo { divisibility: every(a), ..known },
         },
         BinaryKind::Div => match b.constant {
-            // Neighbours of an aligned run share a quotient as long as the run does not pass a multiple of the divisor.
+            // Peers of an aligned run share a quotient as long as the run does not pass a multiple of the divisor.
             // Below zero the quotient is rounded up, and -4 / 4 has no neighbour.
             Some(d) if d > 0 && !signed => {
                 AxisInfo { constancy: constancy.max(a.contiguity.min(a.divisibility).min(pow2_of(d))), ..known }
@@ -353,5 +355,5 @@ fn compare(kind: CompareKind, a: AxisInfo, b: AxisInfo) -> (u64, u64) {
 
 /// The largest power of two that divides `x`.
 fn pow2_of(x: i128) -> u64 {
-    if x == 0 { MOST } else { MOST.min(1 << x.trailing_zeros().min(40)) }
+    if x == 0 { MAX_DIVISIBILITY } else { MAX_DIVISIBILITY.min(1 << x.trailing_zeros().min(40)) }
 }

@@ -35,16 +35,18 @@ pub(super) const FOLDED: u32 = 4;
 /// Bytes along K of a row or a column that a product has loaded at a time: two atoms of tensor cores.
 const AHEAD: u32 = 64;
 
-/// Registers of the descriptors of operands in shared memory, and of what the assembler keeps beside the sums of products in flight: it refuses
+/// Registers of the descriptors of operands in shared memory, and of what the assembler keeps beside the sums of
+/// products in flight: it refuses
 /// to compile them in fewer.
 const DESCRIPTORS: u32 = 32;
 
-/// Registers of the rank of a block in its cluster, of what follows from it, and of addresses of mailboxes. *Measured:* without them softmaxes of
+/// Registers of the rank of a block in its cluster, of what follows from it, and of addresses of mailboxes. *Measured:*
+/// without them softmaxes of
 /// 64 elements a thread spill 16 to 144 bytes.
 const MESSAGES: u32 = 12;
 
 /// Registers below which no occupancy is requested: it is high enough.
-const FEW: u32 = 20;
+const MIN_REGISTERS: u32 = 20;
 
 /// The occupancy in blocks that is requested from the assembler for a function at stage 2 with this much shared memory, and these
 /// [`registers`] of a thread; `None` where that is not needed.
@@ -63,7 +65,7 @@ pub fn resident_blocks(func: &Function, mut registers: u32, target: Target, shar
         return Some(1);
     }
     let resident = target.resident_blocks(threads, registers, shared_bytes).min(enough);
-    Some(resident).filter(|&blocks| registers >= FEW && blocks > 1)
+    Some(resident).filter(|&blocks| registers >= MIN_REGISTERS && blocks > 1)
 }
 
 /// How many blocks of a multiprocessor hide the latency of one: all that it has threads for. Products hide it by themselves, in

@@ -7,7 +7,7 @@
 //! | pass | the place | what it has | what may run there |
 //! |---|---|---|---|
 //! | `schedule` | a later iteration, which may never run | its counter, values from outside the loop | what cannot fail, on tiles too; repeatable reads |
-//! | `prefetch` | an earlier instruction of the block | what is defined before it | operations on scalars but divisions |
+//! | `stage_rows` | an earlier instruction of the block | what is defined before it | operations on scalars but divisions |
 //! | `persist` | the same instruction, for another program | its indices, what all programs share | operations on scalars |
 //! | `multicast` | the same instruction, in a neighbour | the arguments, the loop's counter | operations on scalars |
 //!

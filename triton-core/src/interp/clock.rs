@@ -2,7 +2,8 @@
 //!
 //! An *agent* is what executes operations in order; agents are warps, the copies that each of them issues, and the messages of each
 //! block of a cluster. Each has a time of its own, and a vector clock: of every agent, the latest time that all lanes of this one
-//! come after (Mattern, "Virtual Time and Global States of Distributed Systems", 1989). An access is remembered as its *epoch*, time and agent (Flanagan and Freund, "FastTrack", PLDI 2009), and its
+//! come after (Mattern, "Virtual Time and Global States of Distributed Systems", 1989). An access is remembered as its
+//! *epoch*, time and agent (Flanagan and Freund, "FastTrack", PLDI 2009), and its
 //! lane, since lanes of a warp are ordered by barriers, not by the program. It happens before what a thread does now if the same
 //! thread made it, or if its time is in the clock of the thread's warp: one comparison.
 //!

@@ -1,4 +1,4 @@
-//! Clusters: several blocks that run one program together, and exchange tiles; or neighbours, which share what they load.
+//! Clusters: several blocks that run one program together, and exchange tiles; or peers, which share what they load.
 //!
 //! Each block is a machine of its own, with values and shared memory of its own. They run the program's instructions in turn, so that what
 //! one waits for has been done: what is wrong in any order is found by the protocol, not by the order. A message is an agent of its own,

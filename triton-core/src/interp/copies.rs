@@ -26,7 +26,8 @@ pub(super) struct Rings {
     pub(super) together: Vec<Together>,
 }
 
-/// A fill that the blocks of a cluster do together, as far as they have to agree: of which buffer, for which item, and, if there is one, from
+/// A fill that the blocks of a cluster do together, as far as they have to agree: of which buffer, for which item, and,
+/// if there is one, from
 /// where, if that is the same for all.
 #[derive(PartialEq)]
 pub(super) struct Together {

@@ -129,7 +129,8 @@ impl std::fmt::Display for RunError {
 impl std::error::Error for RunError {}
 
 /// Runs one program of a kernel to its end. `args` are in the order of the parameters. Of a [persistent](Function::is_persistent) function
-/// some runs execute several programs and others none, so that all together execute each of them; so it is of [neighbours](Function::neighbours).
+/// some runs execute several programs and others none, so that all together execute each of them; so it is of
+/// [multicast peers](Function::peers).
 ///
 /// # Errors
 /// What the program did wrong: an access that memory refused, an integer division that has no result.
@@ -143,8 +144,8 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
     if func.is_persistent() && program.number() >= program.blocks() {
         return Ok(());
     }
-    // The first one of neighbours stands for all.
-    if !program.id[0].is_multiple_of(func.neighbours) {
+    // The first one of peers stands for all.
+    if !program.id[0].is_multiple_of(func.peers) {
         return Ok(());
     }
     let mut values: Vec<Vec<u64>> = vec![Vec::new(); func.types.len()];
@@ -154,7 +155,7 @@ pub fn run(func: &Function, args: &[Arg], program: Program, memory: &dyn Memory)
     let blocks = (0..func.blocks_of_cluster()).zip(std::iter::repeat_n(values, func.blocks_of_cluster() as usize));
     let machine = |(rank, values)| {
         let [x, y, z] = program.id;
-        let program = Program { id: [x + if func.neighbours > 1 { rank } else { 0 }, y, z], ..program };
+        let program = Program { id: [x + if func.peers > 1 { rank } else { 0 }, y, z], ..program };
         Machine { func, program, rank, memory, values, threads: Threads::new(func) }
     };
     let mut blocks: Vec<Machine> = blocks.map(machine).collect();

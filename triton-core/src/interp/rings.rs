@@ -1,11 +1,12 @@
 //! Rings at stage 2: copies that are in flight while the program runs on.
 //!
 //! Every copy is an agent of its own, which nothing follows until it is waited for. So whatever reads or writes its slot before is
-//! unordered with it, in the one run that there is. A wait is as weak as code makes it: it leaves the newest `lead − 1` items in
+//! unordered with it, in the one run that there is. A wait is as weak as code makes it: it leaves the newest `distance − 1` items in
 //! flight, whichever item it names. Then the thread that issued a copy has written what it copied; other threads follow by a barrier.
 //!
 //! Where the blocks of a cluster fill a ring together, one that fills an item waits there until all others do. So a copy of another block
-//! follows what this one did before its own fill, as its own copy does, and is taken for it. What is left to check is that all of them fill the
+//! follows what this one did before its own fill, as its own copy does, and is taken for it. What is left to check is
+//! that all of them fill the
 //! same items of the same elements: otherwise they would wait for ever, or have the tiles of others.
 //!
 //! Each slot knows its item, and how far that is: in flight, landed, released. Nothing but these steps in this order is right.
@@ -153,7 +154,7 @@ impl Machine<'_> {
 
     fn wait(&mut self, ring: RingId, item: i128) -> Result<(), String> {
         let ring = &self.func.rings[ring];
-        while self.threads.rings.flight.len() as u32 >= ring.lead.max(1) {
+        while self.threads.rings.flight.len() as u32 >= ring.distance.max(1) {
             self.threads.land(ring.bulk)?;
         }
         for of in &ring.buffers {
@@ -162,8 +163,11 @@ impl Machine<'_> {
             let found =
                 found.ok_or_else(|| format!("item {item} of {} is waited for, but was not filled", of.buffer))?;
             if found.state == State::InFlight {
-                let (lead, of) = (ring.lead, of.buffer);
-                return Err(format!("item {item} of {of} is still in flight after a wait that leaves {}", lead - 1));
+                let (distance, of) = (ring.distance, of.buffer);
+                return Err(format!(
+                    "item {item} of {of} is still in flight after a wait that leaves {}",
+                    distance - 1
+                ));
             }
         }
         Ok(())

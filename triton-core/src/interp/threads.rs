@@ -134,8 +134,8 @@ impl Machine<'_> {
             AccessEffect::Read => AccessKind::Read,
             AccessEffect::Write => AccessKind::Write,
             AccessEffect::Update => {
-                let asked = inst.results.iter().any(|&v| self.threads.used[v]);
-                inst.op.commutes(asked).map_or(AccessKind::Write, AccessKind::Update)
+                let is_used = inst.results.iter().any(|&v| self.threads.used[v]);
+                inst.op.commutes(is_used).map_or(AccessKind::Write, AccessKind::Update)
             }
         };
         let Some(pointee) = self.func.pointee(at) else { return Ok(()) };
@@ -229,7 +229,8 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    /// The operand of a product that threads read from a buffer, or from a slot of one, in this layout; `in_flight` if the newest product in
+    /// The operand of a product that threads read from a buffer, or from a slot of one, in this layout; `in_flight` if
+    /// the newest product in
     /// flight does, which reads it until it is waited for.
     pub(super) fn operand(&mut self, buffer: Value, layout: &Layout, in_flight: bool) -> Result<Vec<u64>, String> {
         let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;

@@ -44,10 +44,15 @@
 //! }
 //! ```
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
-//! `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them; `bulk` before the buffers that one
-//! thread does, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements out of bounds are, and `v5.shared` that the blocks of a cluster fill it together. Attributes follow the number of warps:
-//! `cluster 8` is how many blocks run a program together, `neighbours 2` how many programs are a cluster, `stages 3` the most slots that a ring may have (after the operands of a
-//! `for`, one of that loop), `raster 8` the width of the bands in which blocks walk the grid, `registers 64` the most registers of a thread, `cluster_k 4` how many blocks are to share the K of a product, `targets sm_90a` what there is code for, and `fast_math` relaxes
+//! `ring r0 slots 3 distance 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them; `bulk`
+//! before the buffers that one
+//! thread does, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements out of bounds are, and `v5.shared` that the
+//! blocks of a cluster fill it together. Attributes follow the number of warps:
+//! `cluster 8` is how many blocks run a program together, `peers 2` how many programs are a cluster, `stages 3` the
+//! most slots that a ring may have (after the operands of a
+//! `for`, one of that loop), `raster 8` the width of the bands in which blocks walk the grid, `registers 64` the most
+//! registers of a thread, `cluster_k 4` how many blocks are to share the K of a product, `targets sm_90a` what there is
+//! code for, and `fast_math` relaxes
 //! float arithmetic. A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
 //! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
 //! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
@@ -131,13 +136,15 @@ pub struct Function {
     pub views: Vec<View>,
     /// Warps of a block, among which layouts divide tiles.
     pub num_warps: u32,
-    /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::layouts::partition`]. What an operation yields is
+    /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::layouts::partition`].
+    /// What an operation yields is
     /// then a block's own.
     pub cluster: u32,
-    /// Neighbours along the first axis that run as one cluster, a block each, and share what they load: see [`crate::passes::memory::multicast`]. Where
+    /// Peers along the first axis that run as one cluster, a block each, and share what they load: see
+    /// [`crate::passes::memory::multicast`]. Where
     /// they do not divide the programs, a block has an index past the last one: it stores nothing. 1 if there is no such
     /// cluster.
-    pub neighbours: u32,
+    pub peers: u32,
     /// The most slots of a ring, of [`STAGES`](crate::types::STAGES); 1 if there are to be none.
     pub num_stages: u32,
     /// The same of a `for` that says so itself.
@@ -148,7 +155,8 @@ pub struct Function {
     pub raster: Option<u32>,
     /// The most registers of a thread, of [`REGISTERS`](crate::types::REGISTERS), if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
-    /// Blocks that are to share the K of the product in its loop, of [`CLUSTER_K`](crate::types::CLUSTER_K), on targets with clusters; 1 if one block
+    /// Blocks that are to share the K of the product in its loop, of [`CLUSTER_K`](crate::types::CLUSTER_K), on targets
+    /// with clusters; 1 if one block
     /// has all of it. See [`crate::passes::layouts::partition`].
     pub cluster_k: u32,
     /// What it has code for.
@@ -277,7 +285,7 @@ impl Function {
             views: Vec::new(),
             num_warps,
             cluster: 1,
-            neighbours: 1,
+            peers: 1,
             num_stages: 1,
             stages_of: SideTable::new(None),
             raster: None,
@@ -418,17 +426,17 @@ impl Function {
         self.num_warps * 32
     }
 
-    /// Blocks of a cluster: those that run a program, or those of neighbours.
+    /// Blocks of a cluster: those that run a program, or those of multicast peers.
     pub fn blocks_of_cluster(&self) -> u32 {
-        self.cluster * self.neighbours
+        self.cluster * self.peers
     }
 
     /// The mapping of blocks to programs.
     pub fn program_map(&self) -> ProgramMap {
-        match self.neighbours {
+        match self.peers {
             1 if self.is_persistent() => ProgramMap::Persistent,
             1 => ProgramMap::Identity,
-            _ => ProgramMap::Neighbours,
+            _ => ProgramMap::Peers,
         }
     }
 

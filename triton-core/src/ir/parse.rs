@@ -228,7 +228,7 @@ impl Parser {
                 "cluster_k" => self.func.cluster_k = count(&mut words, "blocks that share K")?,
                 "targets" => self.func.targets = targets(words.next().ok_or("targets are missing")?)?,
                 "cluster" => self.func.cluster = count(&mut words, "blocks of a cluster")?,
-                "neighbours" => self.func.neighbours = count(&mut words, "programs of a cluster")?,
+                "peers" => self.func.peers = count(&mut words, "programs of a cluster")?,
                 "raster" => self.func.raster = Some(count(&mut words, "programs in a band")?),
                 "fast_math" => self.func.fast_math = true,
                 _ => return Err(format!("`{word}` is not an attribute of a kernel")),
@@ -277,13 +277,13 @@ impl Parser {
         Ok(())
     }
 
-    /// `r0 slots 3 lead 2 [v5,v6] [#0,#1]`
+    /// `r0 slots 3 distance 2 [v5,v6] [#0,#1]`
     fn ring(&mut self, rest: &str) -> Result<(), String> {
-        let form = "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `lead 2 bulk [v5.tf32.shared,..`";
+        let form = "a ring is `ring r0 slots 3 distance 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `distance 2 bulk [v5.tf32.shared,..`";
         let words = split_words(rest);
         let bulk = words.get(5) == Some(&"bulk");
         let words: Vec<&str> = words.into_iter().filter(|&word| word != "bulk").collect();
-        let &[id, "slots", slots, "lead", lead, buffers, layouts] = &words[..] else {
+        let &[id, "slots", slots, "distance", distance, buffers, layouts] = &words[..] else {
             return Err(form.into());
         };
         if id != RingId(self.func.rings.len() as u32).to_string() {
@@ -305,7 +305,7 @@ impl Parser {
             Ok(RingBuffer { buffer: value(buffer)?, layout, tf32, padding, shared })
         };
         let buffers = buffers.iter().zip(&layouts).map(buffer).collect::<Result<_, String>>()?;
-        self.func.rings.push(Ring { slots: number(slots)?, lead: number(lead)?, bulk, buffers });
+        self.func.rings.push(Ring { slots: number(slots)?, distance: number(distance)?, bulk, buffers });
         Ok(())
     }
 

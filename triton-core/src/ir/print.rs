@@ -41,8 +41,8 @@ pub fn print(func: &Function) -> String {
     if func.cluster != 1 {
         let _ = write!(out, " cluster {}", func.cluster);
     }
-    if func.neighbours != 1 {
-        let _ = write!(out, " neighbours {}", func.neighbours);
+    if func.peers != 1 {
+        let _ = write!(out, " peers {}", func.peers);
     }
     if let Some(band) = func.raster {
         let _ = write!(out, " raster {band}");
@@ -66,7 +66,7 @@ pub fn print(func: &Function) -> String {
         let _ = writeln!(out, "  view {base} [{}] [{}]", names(extents), names(strides));
     }
     for id in func.rings.keys() {
-        let Ring { slots, lead, bulk, buffers } = &func.rings[id];
+        let Ring { slots, distance, bulk, buffers } = &func.rings[id];
         let marks = |of: &RingBuffer| {
             let padding = if of.padding == 0 { String::new() } else { format!(".padding={:#x}", of.padding) };
             format!("{}{padding}{}", if of.tf32 { ".tf32" } else { "" }, if of.shared { ".shared" } else { "" })
@@ -74,7 +74,8 @@ pub fn print(func: &Function) -> String {
         let of: Vec<String> = buffers.iter().map(|of| format!("{}{}", of.buffer, marks(of))).collect();
         let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();
         let bulk = if *bulk { " bulk" } else { "" };
-        let _ = writeln!(out, "  ring {id} slots {slots} lead {lead}{bulk} [{}] [{}]", of.join(","), by.join(","));
+        let _ =
+            writeln!(out, "  ring {id} slots {slots} distance {distance}{bulk} [{}] [{}]", of.join(","), by.join(","));
     }
     block(func, &mut places, func.body, 1, &mut out);
     out.push_str("}\n");

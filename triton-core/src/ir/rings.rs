@@ -18,7 +18,7 @@ pub struct Ring {
     pub slots: u32,
     /// How many items, of this ring and of rings that are filled after it, are filled when the first one is waited for, and from then on
     /// before each wait.
-    pub lead: u32,
+    pub distance: u32,
     /// Whether one thread fills it, by bulk copies of boxes of views; otherwise all threads do, by `cp.async`.
     pub bulk: bool,
     /// The buffers, in the order in which they are filled.
@@ -34,7 +34,8 @@ pub struct RingBuffer {
     pub layout: LayoutId,
     /// Whether elements, of `f32`, are rounded to tf32 as they are copied. Bulk copies do that.
     pub tf32: bool,
-    /// The bits of an element that is out of bounds. Bulk copies have 0 there; of other copies, none may be partly out of bounds if it is not 0.
+    /// The bits of an element that is out of bounds. Bulk copies have 0 there; of other copies, none may be partly out
+    /// of bounds if it is not 0.
     pub padding: u64,
     /// Whether the blocks of a cluster have the same in it: each copies its part of an item to all of them.
     pub shared: bool,
@@ -103,9 +104,11 @@ impl Function {
         }
         data.accessed_tile().and_then(|tile| self.layout_id(tile))
     }
-    /// The tensor map by which bulk copies of a number of blocks fill a buffer from a view, and the boxes of each block; `None` if they cannot.
+    /// The tensor map by which bulk copies of a number of blocks fill a buffer from a view, and the boxes of each
+    /// block; `None` if they cannot.
     ///
-    /// They can if the tile is a matrix that lies in panels of swizzled rows along the view's last axis, and is at an `i32` index along each
+    /// They can if the tile is a matrix that lies in panels of swizzled rows along the view's last axis, and is at an
+    /// `i32` index along each
     /// axis.
     pub fn bulk_copy(&self, buffer: Value, tf32: bool, blocks: u32, from: Location) -> Option<(TensorMap, TmaBox)> {
         let Location::View { base, at, .. } = from else { return None };
@@ -160,7 +163,7 @@ impl Function {
     pub fn bulk_fill(&self, buffer: Value, from: Location) -> Option<(TensorMap, TmaBox)> {
         let (ring, at) = self.ring_of(buffer).filter(|&(ring, _)| self.rings[ring].bulk)?;
         let of = self.rings[ring].buffers[at];
-        self.bulk_copy(buffer, of.tf32, if of.shared { self.neighbours } else { 1 }, from)
+        self.bulk_copy(buffer, of.tf32, if of.shared { self.peers } else { 1 }, from)
     }
 
     /// Whether a buffer belongs to a ring that bulk copies fill.

@@ -96,7 +96,8 @@ pub fn wgmma_operand(mem: &Mem, shape: Shape, k: usize) -> Option<Operand> {
 }
 
 /// The memory for an operand of `wgmma` of this shape with K along dimension `k`, which is written along dimension `along`: the widest
-/// pattern along that dimension that an instruction which spans `extent` elements of the other one than K can read. `None` if there is none.
+/// pattern along that dimension that an instruction which spans `extent` elements of the other one than K can read.
+/// `None` if there is none.
 pub fn wgmma_mem(shape: Shape, bits: u32, k: usize, along: usize, extent: u32) -> Option<Mem> {
     let fits = |s: &Swizzle| along == k || extent * bits / 8 >= s.bytes();
     let mems = Swizzle::ALL.into_iter().filter(fits).filter_map(|s| Mem::swizzled(shape, bits, s, along));

@@ -1,6 +1,7 @@
 //! The operations of the tile IR, each declared once.
 //!
-//! A row of `ops!` is data: name, mnemonic, typed fields, effect, how layouts meet in it, the first stage that it is for, how many blocks it
+//! A row of `ops!` is data: name, mnemonic, typed fields, effect, how layouts meet in it, the first stage that it is
+//! for, how many blocks it
 //! owns, doc. From it
 //! come the variant of [`Op`], its operands,
 //! printer, parser and the row of [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`]
@@ -280,8 +281,10 @@ ops! {
         BlockId = "block_id" { } Pure Unconstrained Synchronized 0;
         /// The number of blocks, `i32`, likewise.
         NumBlocks = "num_blocks" { } Pure Unconstrained Synchronized 0;
-        /// Waits for the product by `wgmma` that a sum is of, and yields the sum. Until then the product reads its operands in shared memory,
-        /// and the sum is in flight: nothing takes it but another product, which adds to the same registers, and the loop that carries it. Where
+        /// Waits for the product by `wgmma` that a sum is of, and yields the sum. Until then the product reads its
+        /// operands in shared memory,
+        /// and the sum is in flight: nothing takes it but another product, which adds to the same registers, and the
+        /// loop that carries it. Where
         /// such a product has begun, the wait is for the operands alone, and nothing takes what it yields.
         DotWait = "dot.wait" { sum: Value } Write Elementwise Synchronized 0;
         /// Tells the other blocks of the cluster that this one runs, and that messages may be sent to it.
@@ -355,7 +358,11 @@ impl Op {
     }
 
     /// The kind of an atomic update that commutes with others of its kind: its old value is unused.
-    pub fn commutes(&self, asked: bool) -> Option<AtomicKind> {
-        if let Op::Atomic { kind, .. } = *self { Some(kind).filter(|&k| !asked && k != AtomicKind::Xchg) } else { None }
+    pub fn commutes(&self, is_used: bool) -> Option<AtomicKind> {
+        if let Op::Atomic { kind, .. } = *self {
+            Some(kind).filter(|&k| !is_used && k != AtomicKind::Xchg)
+        } else {
+            None
+        }
     }
 }

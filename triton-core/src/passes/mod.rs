@@ -11,7 +11,7 @@ pub mod memory;
 pub mod values;
 
 use self::layouts::{partition, place, split};
-use self::memory::{allocate, exchange, map_programs, multicast, persist, prefetch, schedule, sync, wait};
+use self::memory::{allocate, exchange, map_programs, multicast, persist, schedule, stage_rows, sync, wait};
 use self::values::{combine, cse, dce, fold, licm, relax, sink, specialise};
 use crate::ir::{Function, verify};
 use crate::metadata::{Arg, Specialization, Target};
@@ -27,7 +27,7 @@ pub struct Env {
     pub register_price: u32,
     /// Whether a block may run several programs one after the other, where [`persist`] can tell how.
     pub persistent: bool,
-    /// Whether neighbouring programs may share what they load, as a cluster: see [`multicast`].
+    /// Whether multicast peers may share what they load, as a cluster: see [`multicast`].
     pub multicast: bool,
     /// Whether the function is verified after each pass, and not only after the last one of a list: to find the pass that broke it.
     pub verify: bool,
@@ -91,14 +91,15 @@ pub const LAY_OUT: &[Pass] = passes! {
     split: "splits reductions between warps", |func, _| split::split(func);
 };
 
-/// Stage 1 → 2: exchanges through shared memory, the order of programs, loads ahead of their use, how many programs a block or a cluster runs, barriers, and where the memory is.
+/// Stage 1 → 2: exchanges through shared memory, the order of programs, loads ahead of their use, how many programs a
+/// block or a cluster runs, barriers, and where the memory is.
 pub const SYNCHRONIZE: &[Pass] = passes! {
     exchange: "lowers exchanges between threads to shared memory", exchange::exchange;
     map_programs: "maps blocks to programs", |func, env| { map_programs::map_programs(func, env); Ok(()) };
     schedule: "fills rings ahead of products", schedule::schedule;
-    prefetch: "copies rows ahead of reductions", prefetch::prefetch;
+    stage_rows: "copies rows ahead of reductions", stage_rows::stage_rows;
     persist: "runs several programs a block", persist::persist;
-    multicast: "shares tiles between neighbouring programs", |func, _| multicast::multicast(func);
+    multicast: "shares tiles between multicast peers", |func, _| multicast::multicast(func);
     wait: "waits for products when their sums are taken", |func, _| { wait::wait(func); Ok(()) };
     sync: "writes barriers", sync::sync;
     allocate: "allocates shared memory", |func, env| allocate::allocate(func, env).map(drop);

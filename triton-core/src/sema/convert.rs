@@ -66,7 +66,8 @@ impl Checker<'_> {
         self.conversion_of(left, right, ["on the left", "on the right"])
     }
 
-    /// Reports `a += b` of two element types: the variable keeps its own, so that the other operand is converted, or the variable is declared
+    /// Reports `a += b` of two element types: the variable keeps its own, so that the other operand is converted, or
+    /// the variable is declared
     /// with the wider one.
     pub(super) fn assignable(&mut self, op: BinaryOp, span: Span, old: &Val, new: &Val, name: &str) -> Option<()> {
         let (Some(ty), Some(found)) = (old.ty(&self.func), new.ty(&self.func)) else { return Some(()) };

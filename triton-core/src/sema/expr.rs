@@ -178,7 +178,8 @@ impl Checker<'_> {
         values?.into_iter().map(|(v, at)| Some((self.not_unit(v, at)?, at))).collect()
     }
 
-    /// What a method was called on that is a word beside an operand, as in `a.precision(Tf32)`, and which of its words it was given. The outer
+    /// What a method was called on that is a word beside an operand, as in `a.precision(Tf32)`, and which of its words
+    /// it was given. The outer
     /// `None`: it was reported.
     pub(super) fn marked<'e>(
         &mut self,

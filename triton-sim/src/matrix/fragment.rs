@@ -19,7 +19,7 @@ pub struct Fragment {
     lines: u32,
     /// Elements of a line.
     length: u32,
-    /// Neighbours of a line that a thread holds together.
+    /// Peers of a line that a thread holds together.
     packed: u32,
     /// Elements in a register, the first one in the lowest bits.
     per_register: u32,

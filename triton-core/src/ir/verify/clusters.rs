@@ -10,8 +10,8 @@ pub(super) fn check_function(func: &Function) -> Result<(), String> {
     if !func.cluster.is_power_of_two() || func.cluster > Exchange::MOST_BLOCKS {
         return Err(format!("{} is not a number of blocks of a cluster: 1, 2, 4, 8 or 16", func.cluster));
     }
-    if !matches!(func.neighbours, 1 | 2) || func.neighbours > 1 && func.cluster > 1 {
-        return Err(format!("{} is not a number of programs of a cluster: 1, or 2 of a block each", func.neighbours));
+    if !matches!(func.peers, 1 | 2) || func.peers > 1 && func.cluster > 1 {
+        return Err(format!("{} is not a number of programs of a cluster: 1, or 2 of a block each", func.peers));
     }
     let meets = |op: &Op| {
         let exchanges = matches!(op, Op::ClusterGather { .. } | Op::ClusterScatter { .. } | Op::ClusterRank {});

@@ -5,7 +5,8 @@
 //! - regions, their parameters and what they yield are those of the operation that owns them;
 //! - the type of a result is what [`crate::ops::infer`] says;
 //! - the parameters of a view are an address, and an extent and a stride for each axis; an access to a view has an index for each;
-//! - the number of warps is a power of two from 1 to 32; the width of the bands of a raster from 2 to 16; the numbers of stages are from 1 to 8, and of the kernel or a `for`; a bound of registers is
+//! - the number of warps is a power of two from 1 to 32; the width of the bands of a raster from 2 to 16; the numbers
+//!   of stages are from 1 to 8, and of the kernel or a `for`; a bound of registers is
 //!   from 24 to 255, and the blocks that share K are 1, 2, 4 or 8;
 //! - stage 0: no value has a layout;
 //! - stage 1: every tile has a layout, no scalar has one; the layout has as many warp bits as the function, no zero column

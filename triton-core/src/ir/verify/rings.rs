@@ -7,14 +7,14 @@ use crate::types::{DType, Elem};
 
 /// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements.
 pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
-    let Ring { slots, lead, bulk, ref buffers } = func.rings[id];
+    let Ring { slots, distance, bulk, ref buffers } = func.rings[id];
     // Items of all rings are in flight together.
     let room: u32 = func.rings.keys().map(|ring| func.rings[ring].slots).sum();
-    if buffers.is_empty() || lead == 0 || room < lead {
-        return Err(format!("{id} has {slots} slots of {} buffers, of which {lead} are in flight", buffers.len()));
+    if buffers.is_empty() || distance == 0 || room < distance {
+        return Err(format!("{id} has {slots} slots of {} buffers, of which {distance} are in flight", buffers.len()));
     }
     let together = buffers.iter().any(|of| of.shared);
-    if together && !(bulk && func.neighbours > 1) {
+    if together && !(bulk && func.peers > 1) {
         return Err(format!("{id} is filled by blocks of a cluster that do not share it"));
     }
     for of in buffers {

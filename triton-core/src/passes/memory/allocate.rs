@@ -19,7 +19,7 @@ use crate::passes::Env;
 use std::ops::Range;
 
 /// Bytes of a buffer that is not worth a barrier.
-const SMALL: u64 = 1024;
+const SMALL_BYTES: u64 = 1024;
 
 /// See the [module's page](self). Returns the bytes of all buffers.
 ///
@@ -61,7 +61,7 @@ fn assign_offsets(func: &mut Function) -> u64 {
 }
 
 fn is_large(func: &Function, buffer: Value) -> bool {
-    func.buffer_bytes(buffer) > SMALL
+    func.buffer_bytes(buffer) > SMALL_BYTES
 }
 
 fn is_loop(op: &Op) -> bool {

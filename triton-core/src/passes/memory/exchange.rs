@@ -2,14 +2,17 @@
 //!
 //! *Before:* `convert`s, of which some move elements between warps, or are cheaper through memory than by shuffles. *After:*
 //! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`crate::layout::convert::plan`] has found;
-//! a tile that is larger than a buffer goes through it part by part. Every buffer is memory of its own: [`crate::passes::memory::sync`] writes the
-//! barriers, then [`crate::passes::memory::allocate`] the offsets. Where all of them are more than a block has, a buffer that is dead is reused for
+//! a tile that is larger than a buffer goes through it part by part. Every buffer is memory of its own:
+//! [`crate::passes::memory::sync`] writes the
+//! barriers, then [`crate::passes::memory::allocate`] the offsets. Where all of them are more than a block has, a
+//! buffer that is dead is reused for
 //! another tile in the same layout of memory: often by the same threads, which need not wait for one another.
 //!
 //! An operand of a product stays in the buffer, from which the product reads it ([`Function::shared_operands`]): its registers are
 //! needed for a step along K at a time, not for the tile; where sums take most registers, the memory is one from which a thread loads
 //! single steps ([`access::step_by_step`]). One whose axes are permuted, before the conversion or after it, is stored as it
-//! is, and the product reads an alias of the buffer with its axes in the other order: no element moves. So is one that is reshaped after it,
+//! is, and the product reads an alias of the buffer with its axes in the other order: no element moves. So is one that
+//! is reshaped after it,
 //! as a matrix that is divided along K into a batch.
 //!
 //! Blocks of a cluster exchange tiles by messages to one another's buffers. They arrive at the start, and wait for each other before the
@@ -87,7 +90,8 @@ impl Context {
     }
 }
 
-/// The result of a conversion that an operand of a product is, be it in another shape, and its axis along which the operand's elements along
+/// The result of a conversion that an operand of a product is, be it in another shape, and its axis along which the
+/// operand's elements along
 /// `axis` are; `None` if anything else uses it, or another block converts it.
 fn conversion(
     func: &Function,
@@ -109,7 +113,7 @@ fn conversion(
 
 /// A conversion that waits: the instruction, the tile, its layout in shared memory, and whether the result stays there, as itself or
 /// as what this permutation makes of the tile.
-struct Waiting {
+struct PendingConvert {
     inst: Inst,
     x: Value,
     mem: Mem,
@@ -119,7 +123,7 @@ struct Waiting {
 
 fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String> {
     let mut insts = Vec::new();
-    let mut waiting: Vec<Waiting> = Vec::new();
+    let mut pending: Vec<PendingConvert> = Vec::new();
     // What receives messages that have been sent, and loads them.
     let mut sent: Vec<[Inst; 2]> = Vec::new();
     for inst in func.blocks[id].insts.clone() {
@@ -128,7 +132,7 @@ fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String
         let carried = data.op.layout_rule() == LayoutRule::Carried;
         let (mut needs, mut receives) = (carried, carried);
         data.for_each_operand(|v| {
-            needs |= waiting.iter().any(|w| func.insts[w.inst].results[0] == v);
+            needs |= pending.iter().any(|w| func.insts[w.inst].results[0] == v);
             receives |= sent.iter().any(|&[_, load]| func.insts[load].results[0] == v);
         });
         let regions = data.regions.clone();
@@ -136,12 +140,12 @@ fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String
             insts.extend(sent.drain(..).flatten());
         }
         if needs {
-            through_buffers(func, std::mem::take(&mut waiting), &mut insts)?;
+            through_buffers(func, std::mem::take(&mut pending), &mut insts)?;
         }
         match through_memory(func, inst, context)? {
             Some(exchange) => {
                 insts.retain(|&before| Some(before) != exchange.permute);
-                waiting.push(exchange);
+                pending.push(exchange);
             }
             None if func.exchange(&func.insts[inst]).is_some() => sent.push(messages(func, inst, &mut insts)?),
             None => {
@@ -154,13 +158,13 @@ fn block(func: &mut Function, id: Block, context: &Context) -> Result<(), String
     }
     // Nothing in the kernel's own block, which has no end, needs these.
     insts.extend(sent.into_iter().flatten());
-    through_buffers(func, waiting, &mut insts)?;
+    through_buffers(func, pending, &mut insts)?;
     func.blocks[id].insts = insts;
     Ok(())
 }
 
 /// How a conversion uses shared memory; `None` if it does not, or is none.
-fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<Option<Waiting>, String> {
+fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<Option<PendingConvert>, String> {
     let data = &func.insts[inst];
     let Op::Convert { x } = data.op else { return Ok(None) };
     let result = data.results[0];
@@ -196,18 +200,18 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
         let mem = step_by_step.unwrap_or(mem);
         return Ok(Some(staying(func, context, inst, x, mem)));
     }
-    Ok(Some(Waiting { inst, x, mem, stays: false, permute: None }))
+    Ok(Some(PendingConvert { inst, x, mem, stays: false, permute: None }))
 }
 
 /// A conversion whose result stays in this memory: of a tile that was permuted, the one before.
-fn staying(func: &Function, context: &Context, inst: Inst, x: Value, mem: Mem) -> Waiting {
+fn staying(func: &Function, context: &Context, inst: Inst, x: Value, mem: Mem) -> PendingConvert {
     let permuted = context.permuted[x].and_then(|permute| {
         let (tile, change) = func.insts[permute].op.shape_change()?;
         Some((permute, tile, change.operand_mem(func.ty(tile).shape, &mem)?))
     });
     match permuted {
-        Some((permute, tile, mem)) => Waiting { inst, x: tile, mem, stays: true, permute: Some(permute) },
-        None => Waiting { inst, x, mem, stays: true, permute: None },
+        Some((permute, tile, mem)) => PendingConvert { inst, x: tile, mem, stays: true, permute: Some(permute) },
+        None => PendingConvert { inst, x, mem, stays: true, permute: None },
     }
 }
 
@@ -222,16 +226,16 @@ fn alias(func: &mut Function, inst: Inst) {
 }
 
 /// The conversions as buffers, stores and loads: as many at once as do not need more memory than one alone may.
-fn through_buffers(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<Inst>) -> Result<(), String> {
-    let mut waiting = &waiting[..];
-    while !waiting.is_empty() {
+fn through_buffers(func: &mut Function, pending: Vec<PendingConvert>, insts: &mut Vec<Inst>) -> Result<(), String> {
+    let mut pending = &pending[..];
+    while !pending.is_empty() {
         let mut bytes = 0;
-        let fits = waiting.iter().take_while(|w| {
+        let fits = pending.iter().take_while(|w| {
             bytes += w.mem.bytes();
             bytes <= cost::SCRATCH_BYTES
         });
-        let (now, later) = waiting.split_at(fits.count().max(1));
-        waiting = later;
+        let (now, later) = pending.split_at(fits.count().max(1));
+        pending = later;
         let mut buffers = Vec::with_capacity(now.len());
         for w in now {
             let (span, result) = (func.insts[w.inst].span, func.insts[w.inst].results[0]);
@@ -240,7 +244,7 @@ fn through_buffers(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<I
         }
         let mut rest = vec![None; now.len()];
         for part in 0..now.iter().map(|w| 1 << w.mem.parts()).max().unwrap_or(0) {
-            let has_part = |w: &Waiting| part >> w.mem.parts() == 0;
+            let has_part = |w: &PendingConvert| part >> w.mem.parts() == 0;
             for (w, &buffer) in now.iter().zip(&buffers).filter(|(w, _)| has_part(w)) {
                 let store = Op::SharedStore { buffer, part, value: w.x };
                 insts.push(func.make(store, func.insts[w.inst].span)?);
@@ -251,7 +255,7 @@ fn through_buffers(func: &mut Function, waiting: Vec<Waiting>, insts: &mut Vec<I
                     insts.push(permute);
                 }
             }
-            let is_loaded = |w: &Waiting| has_part(w) && !w.stays;
+            let is_loaded = |w: &PendingConvert| has_part(w) && !w.stays;
             for ((w, &buffer), rest) in now.iter().zip(&buffers).zip(&mut rest).filter(|((w, _), _)| is_loaded(w)) {
                 let load = Op::SharedLoad { buffer, part, rest: *rest };
                 let result = func.insts[w.inst].results[0];
@@ -318,7 +322,8 @@ fn exchange_result(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Re
     Ok(())
 }
 
-/// An exchange between the blocks of a cluster: messages to a buffer of each of them. Yields what receives them, and loads what has arrived.
+/// An exchange between the blocks of a cluster: messages to a buffer of each of them. Yields what receives them, and
+/// loads what has arrived.
 fn messages(func: &mut Function, inst: Inst, insts: &mut Vec<Inst>) -> Result<[Inst; 2], String> {
     let (data, wrong) = (func.insts[inst].clone(), "an exchange of a tile without a layout");
     let (Op::ClusterGather { x: value, axis, .. } | Op::ClusterScatter { x: value, axis, .. }, &[result]) =

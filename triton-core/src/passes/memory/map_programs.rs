@@ -9,7 +9,8 @@
 //! an atomic operation in a `while` keeps its order.
 //!
 //! The width of a band is what Triton's matrix product calls `GROUP_SIZE_M` (Tillet, "Triton tutorials: Matrix Multiplication"). A wave of
-//! `P` programs in bands of `g` loads `g · b₀ + P / g · b₁` bytes a turn, `b₀` and `b₁` of them for a program: least at `g = √(P · b₁ / b₀)`.
+//! `P` programs in bands of `g` loads `g · b₀ + P / g · b₁` bytes a turn, `b₀` and `b₁` of them for a program: least at
+//! `g = √(P · b₁ / b₀)`.
 
 use crate::analysis::forward::{Analysis, forward};
 use crate::entity::SideTable;
@@ -19,7 +20,7 @@ use crate::passes::Env;
 use crate::types::Type;
 
 /// The widest band.
-const WIDEST: u64 = 16;
+const MAX_BAND_PROGRAMS: u64 = 16;
 
 /// See the [module's page](self).
 pub fn map_programs(func: &mut Function, env: &Env) {
@@ -40,7 +41,7 @@ pub fn map_programs(func: &mut Function, env: &Env) {
     if first > 0 && second > 0 {
         // One program runs on each multiprocessor.
         let wave = u64::from(env.target.info().multiprocessors);
-        let band = (wave * second / first).isqrt().min(WIDEST);
+        let band = (wave * second / first).isqrt().min(MAX_BAND_PROGRAMS);
         func.raster = band.checked_ilog2().filter(|&bits| bits > 0).map(|bits| 1 << bits);
     }
 }

@@ -1,18 +1,20 @@
-//! Multicast: neighbouring programs run as a cluster, and share what they load, at stage 2.
+//! Multicast: multicast peers run as a cluster, and share what they load, at stage 2.
 //!
-//! *Before:* the programs of a product that are neighbours along the first axis load the same tiles of one operand. *After:* two of them are
-//! a cluster ([`Function::neighbours`]), a block each. The buffer of that operand is [shared](crate::ir::RingBuffer::shared): each block copies
-//! half of it to both. So an item of the ring is filled when its slot is free in both blocks, which wait for each other there, and nowhere else.
+//! *Before:* the programs of a product that are peers along the first axis load the same tiles of one operand. *After:* two of them are
+//! a cluster ([`Function::peers`]), a block each. The buffer of that operand is [shared](crate::ir::RingBuffer::shared): each block copies
+//! half of it to both. So an item of the ring is filled when its slot is free in both blocks, which wait for each other
+//! there, and nowhere else.
 //! Half as many bytes of the operand come from the L2 cache. (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`.)
 //!
 //! It is for views whose rows do not begin at multiples of 32 bytes: of each row of a box more sectors are read than are used, and products
 //! wait for the L2 cache (`Image::takes_pitches` decides at the launch). Elsewhere waiting for another block costs more than it saves.
 //!
-//! Where the programs are odd along the first axis, one block of the last cluster has no program. It multiplies what is out of bounds, so that
-//! its neighbour is as any other, and stores nothing: what follows the loop is under a condition. So what comes before may load from views
+//! Where the programs are odd along the first axis, one block of the last cluster has no program. It multiplies what is
+//! out of bounds, so that
+//! its peer is as any other, and stores nothing: what follows the loop is under a condition. So what comes before may load from views
 //! alone, and not write.
 //!
-//! `schedule` asks which buffers are shared (`Neighbours::shared`), as it makes the ring; this pass writes the condition.
+//! `schedule` asks which buffers are shared (`Peers::shared`), as it makes the ring; this pass writes the condition.
 
 use crate::analysis::defs::Defs;
 use crate::analysis::remat::{Divisions, Remat, Supply};
@@ -22,30 +24,30 @@ use crate::ops::{Effect, GridAxis, Location, Op};
 use crate::passes::Env;
 
 /// Programs of a cluster.
-pub(crate) const NEIGHBOURS: u32 = 2;
+pub(crate) const PEERS: u32 = 2;
 
-/// What neighbours along the first axis have in common.
-pub(crate) struct Neighbours<'a> {
+/// What peers along the first axis have in common.
+pub(crate) struct Peers<'a> {
     func: &'a Function,
     /// The loop's counter.
     counter: Value,
     defs: &'a Defs,
 }
 
-impl<'a> Neighbours<'a> {
-    /// Of a function whose loop, in its own block, loads what neighbours may share; `None` if they do not step through it together, or the
+impl<'a> Peers<'a> {
+    /// Of a function whose loop, in its own block, loads what peers may share; `None` if they do not step through it together, or the
     /// block without a program could do harm.
-    pub(crate) fn of(func: &'a Function, defs: &'a Defs, env: &Env, inst: Inst) -> Option<Neighbours<'a>> {
+    pub(crate) fn of(func: &'a Function, defs: &'a Defs, env: &Env, inst: Inst) -> Option<Peers<'a>> {
         let (body, region) = (&func.blocks[func.body].insts, *func.insts[inst].regions.first()?);
         let at = body.iter().position(|&other| other == inst)?;
         let Op::For { start, end, step } = func.insts[inst].op else { return None };
         if !env.multicast || func.blocks_of_cluster() > 1 || func.raster.is_none() {
             return None;
         }
-        let neighbours = Neighbours { func, counter: func.blocks[region].params[0], defs };
-        let together = neighbours.are_same(&[start, end, step]);
+        let peers = Peers { func, counter: func.blocks[region].params[0], defs };
+        let together = peers.are_same(&[start, end, step]);
         let mut before = body[..at].iter().chain(&func.blocks[region].insts);
-        (together && before.all(|&inst| neighbours.is_harmless(inst))).then_some(neighbours)
+        (together && before.all(|&inst| peers.is_harmless(inst))).then_some(peers)
     }
 
     /// Whether each of the tiles that an iteration loads from these locations is the same in both programs. One has to be, and another not.
@@ -91,13 +93,13 @@ impl<'a> Neighbours<'a> {
 /// # Errors
 /// None for a function that the verifier accepts.
 pub fn multicast(func: &mut Function) -> Result<(), String> {
-    if func.neighbours == 1 {
+    if func.peers == 1 {
         return Ok(());
     }
     let body = func.blocks[func.body].insts.clone();
     // The loop ends with the release of its last item; loops after it are each program's own.
     let is_release = |&inst: &Inst| matches!(func.insts[inst].op, Op::RingRelease { .. });
-    let last = body.iter().position(is_release).ok_or("neighbours whose loop does not release its last item")?;
+    let last = body.iter().position(is_release).ok_or("peers whose loop does not release its last item")?;
     let (before, after) = body.split_at(last + 1);
     let span = func.insts[before[last]].span;
     let mut insts = before.to_vec();

@@ -10,7 +10,8 @@
 //! least as often as items are filled ahead. Otherwise the first items of the next program are filled after the loop.
 //!
 //! It is done where a loop of the kernel's own block has the one ring, which bulk copies fill, and a product of it is in flight; where what
-//! is loaded follows from the program's index, the arguments and the loop's counter; and where the ring and all other buffers lie beside each
+//! is loaded follows from the program's index, the arguments and the loop's counter; and where the ring and all other
+//! buffers lie beside each
 //! other in shared memory. A program that may wait for another one is left as it is (`map_programs`).
 //!
 //! What does not depend on the program is computed once, before the loop over programs. The rest is its body.
@@ -38,14 +39,15 @@ const UNCOUNTED: &str = "a ring's loop that counts no items";
 /// # Errors
 /// None for a function that the verifier accepts.
 pub fn persist(func: &mut Function, env: &Env) -> Result<(), String> {
-    let Some(main) = Main::of(func, env).filter(|_| env.persistent && func.blocks_of_cluster() == 1) else {
+    let Some(main) = MainLoop::of(func, env).filter(|_| env.persistent && func.blocks_of_cluster() == 1) else {
         return Ok(());
     };
     let span = func.insts[main.inst].span;
     Writer { func, main, span, insts: Vec::new() }.write()
 }
 
-/// Whether a ring and all buffers, of this many bytes, lie beside each other in shared memory, and as many blocks are resident then as where
+/// Whether a ring and all buffers, of this many bytes, lie beside each other in shared memory, and as many blocks are
+/// resident then as where
 /// other buffers share the bytes of the ring. Blocks that are resident together hide each other's stores, too.
 pub(crate) fn fits(func: &Function, env: &Env, of_ring: u64, of_all: u64) -> bool {
     let resident = |bytes: u64| env.target.resident_blocks(func.threads(), 0, bytes as u32);
@@ -55,20 +57,21 @@ pub(crate) fn fits(func: &Function, env: &Env, of_ring: u64, of_all: u64) -> boo
 }
 
 /// The loop with the ring, in the kernel's own block.
-struct Main {
+struct MainLoop {
     inst: Inst,
     /// The fills before it, in order.
     fills: Vec<Inst>,
     /// What asks for the program's index, anywhere.
     programs: Vec<Inst>,
     defs: Defs,
-    /// Of the values of the kernel's own block and of the loop's, what depends on the program or the loop's counter, or is neither a scalar that nothing but arguments decide nor a buffer of
+    /// Of the values of the kernel's own block and of the loop's, what depends on the program or the loop's counter, or
+    /// is neither a scalar that nothing but arguments decide nor a buffer of
     /// the ring.
     varies: SideTable<Value, bool>,
 }
 
-impl Main {
-    fn of(func: &Function, env: &Env) -> Option<Main> {
+impl MainLoop {
+    fn of(func: &Function, env: &Env) -> Option<MainLoop> {
         let mut rings = func.rings.keys();
         let (ring, None) = (rings.next()?, rings.next()) else { return None };
         let insts = &func.blocks[func.body].insts;
@@ -111,7 +114,7 @@ impl Main {
         }
         func.block(body).for_each(|(_, data)| data.results.iter().for_each(|&result| varies[result] = true));
         let programs = walk.into_iter().filter(|&inst| matches!(func.insts[inst].op, Op::ProgramId { .. })).collect();
-        let main = Main { inst, fills, programs, defs: Defs::of(func), varies };
+        let main = MainLoop { inst, fills, programs, defs: Defs::of(func), varies };
         let mut operands = Vec::new();
         main.fills.iter().for_each(|&fill| func.insts[fill].for_each_operand(|v| operands.push(v)));
         main.slice(func, operands).is_some().then_some(main)
@@ -154,11 +157,11 @@ struct Grid {
 }
 
 /// A fill of a program's first items: what it fills, the number of the item in the program, from where, and whether there is one.
-type First = (Value, Value, Location, Value);
+type PrologueFill = (Value, Value, Location, Value);
 
 struct Writer<'a> {
     func: &'a mut Function,
-    main: Main,
+    main: MainLoop,
     span: Span,
     /// What is written so far.
     insts: Vec<Inst>,
@@ -184,7 +187,7 @@ impl Writer<'_> {
         let (programs, grid) = (self.binary(BinaryKind::Mul, plane, extents[2])?, Grid { extents, plane });
         let none = self.constant(0)?;
         let first = self.program(block, &grid)?;
-        let fills = self.first_fills(&mut self.of_program(first))?;
+        let fills = self.prologue_fills(&mut self.of_program(first))?;
         self.fills(&fills, none, None)?;
         let span = self.main.ahead(self.func).map(|(end, step)| self.steps(end, step)).transpose()?;
         let prologue = std::mem::take(&mut self.insts);
@@ -205,7 +208,7 @@ impl Writer<'_> {
         let next = self.binary(BinaryKind::Min, next, most)?;
         let next = self.program(next, &grid)?;
         let mut known = self.of_program(next);
-        let fills = self.first_fills(&mut known)?;
+        let fills = self.prologue_fills(&mut known)?;
         let ahead = match (span, self.main.last(self.func)) {
             (Some(span), Some(last)) => {
                 self.ahead(span, last, any, known)?;
@@ -287,12 +290,12 @@ impl Writer<'_> {
     }
 
     /// The first fills of a program of which this is known.
-    fn first_fills(&mut self, known: &mut WordMap<Value, Value>) -> Result<Vec<First>, String> {
+    fn prologue_fills(&mut self, known: &mut WordMap<Value, Value>) -> Result<Vec<PrologueFill>, String> {
         let mut first = Vec::new();
         for fill in self.main.fills.clone() {
             self.span = self.func.insts[fill].span;
             let mut op = self.func.insts[fill].op;
-            op.try_map_operands(|v| self.again(v, known))?;
+            op.try_map_operands(|v| self.rematerialise(v, known))?;
             if let Op::RingFill { buffer, item, from, when } = op {
                 first.push((buffer, item, from, when));
             }
@@ -301,7 +304,7 @@ impl Writer<'_> {
     }
 
     /// Fills the first items of a program from this one on, if there is such a program.
-    fn fills(&mut self, fills: &[First], first: Value, any: Option<Value>) -> Result<(), String> {
+    fn fills(&mut self, fills: &[PrologueFill], first: Value, any: Option<Value>) -> Result<(), String> {
         // The item whose buffers are filled: its number in the program, what it is counted as, and whether there is one.
         let mut open: Option<(Value, Value, Value)> = None;
         for &(buffer, number, from, when) in fills {
@@ -321,7 +324,13 @@ impl Writer<'_> {
     }
 
     /// The same after the loop, unless its last turns have done it.
-    fn fills_after(&mut self, ahead: Option<Value>, fills: &[First], first: Value, any: Value) -> Result<(), String> {
+    fn fills_after(
+        &mut self,
+        ahead: Option<Value>,
+        fills: &[PrologueFill],
+        first: Value,
+        any: Value,
+    ) -> Result<(), String> {
         let Some(cond) = ahead else { return self.fills(fills, first, Some(any)) };
         let before = std::mem::take(&mut self.insts);
         self.fills(fills, first, Some(any))?;
@@ -357,7 +366,7 @@ impl Writer<'_> {
                 if let Location::View { at, .. } = &mut from {
                     let mut chosen = Vec::with_capacity(at.as_slice().len());
                     for &own in at.as_slice() {
-                        let other = self.again(own, &mut known)?;
+                        let other = self.rematerialise(own, &mut known)?;
                         chosen.push(self.select(when, own, other)?);
                     }
                     *at = Values::new(&chosen).ok_or("a view of too many axes")?;
@@ -383,7 +392,7 @@ impl Writer<'_> {
     }
 
     /// A scalar of another program.
-    fn again(&mut self, value: Value, known: &mut WordMap<Value, Value>) -> Result<Value, String> {
+    fn rematerialise(&mut self, value: Value, known: &mut WordMap<Value, Value>) -> Result<Value, String> {
         let slice = self.main.slice(self.func, [value]).ok_or("a scalar of this program alone")?;
         remat::repeat(self.func, &slice, known, self.span, &mut self.insts)?;
         Ok(known.get(&value).copied().unwrap_or(value))

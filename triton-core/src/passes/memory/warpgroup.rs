@@ -6,7 +6,8 @@
 //! ([`Op::DotWait`]), and what took its sum takes what the wait yields.
 //!
 //! The pattern runs along the dimension in which the threads that store have neighbours, so that they store 16 bytes at once, and copies
-//! can replace them. Operands of 16 bits are read along either dimension; of others, along K alone. (PTX ISA, "Shared memory matrix layout".)
+//! can replace them. Operands of 16 bits are read along either dimension; of others, along K alone. (PTX ISA, "Shared
+//! memory matrix layout".)
 
 use crate::analysis::defs::Defs;
 use crate::hash::WordMap;
@@ -35,7 +36,7 @@ pub(crate) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
     }
     // The table of the start stays true: what is added stores operands and waits, and only products use it.
     let defs = Defs::of(func);
-    let (mut staged, mut waited): (Vec<(Origin, Mem, Value)>, _) = (Vec::new(), WordMap::default());
+    let (mut staged, mut waited): (Vec<(OperandSource, Mem, Value)>, _) = (Vec::new(), WordMap::default());
     for inst in products {
         let Op::Dot { kind, a, b, acc } = func.insts[inst].op else { continue };
         let tiling = func.layout(acc).and_then(|sum| products::wgmma_tiling_of(sum, func.ty(acc).shape));
@@ -44,19 +45,19 @@ pub(crate) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
         };
         let mut operands = [a, b];
         for (operand, (k, extent)) in operands.iter_mut().zip([(1, ROWS), (0, n)]) {
-            let origin = Origin::of(func, &defs, *operand);
-            if k == 1 && origin.is_in_registers(func, env) {
+            let source = OperandSource::of(func, &defs, *operand);
+            if k == 1 && source.is_in_registers(func, env) {
                 continue;
             }
-            let mem = origin.mem(func, k, extent)?;
+            let mem = source.mem(func, k, extent)?;
             // What is stored before a product may be in a block that the next one is not in.
-            let known = staged.iter().find(|(other, at, _)| *other == origin && *at == mem && other.first.is_some());
+            let known = staged.iter().find(|(other, at, _)| *other == source && *at == mem && other.first.is_some());
             let known = known.map(|&(.., value)| value);
             *operand = match known {
                 Some(value) => value,
-                None => origin.stage(func, &defs, mem.clone(), inst)?,
+                None => source.stage(func, &defs, mem.clone(), inst)?,
             };
-            staged.push((origin, mem, *operand));
+            staged.push((source, mem, *operand));
         }
         let [a, b] = operands;
         func.insts[inst].op = Op::Dot { kind, a, b, acc };
@@ -75,9 +76,10 @@ pub(crate) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
     Ok(())
 }
 
-/// The tile that an operand is made of by conversions, permutations of its axes, and a reshape that leaves out axes of extent 1 before them.
+/// The tile that an operand is made of by conversions, permutations of its axes, and a reshape that leaves out axes of
+/// extent 1 before them.
 #[derive(Clone, Copy, PartialEq)]
-struct Origin {
+struct OperandSource {
     tile: Value,
     /// Which axis of the tile, as a matrix, each axis of the operand is.
     axes: [usize; 2],
@@ -87,16 +89,16 @@ struct Origin {
     conversion: Option<Value>,
 }
 
-impl Origin {
-    fn of(func: &Function, defs: &Defs, operand: Value) -> Origin {
-        let mut origin = Origin { tile: operand, axes: [0, 1], first: None, conversion: None };
-        while let Some(inst) = defs.definition(origin.tile) {
+impl OperandSource {
+    fn of(func: &Function, defs: &Defs, operand: Value) -> OperandSource {
+        let mut source = OperandSource { tile: operand, axes: [0, 1], first: None, conversion: None };
+        while let Some(inst) = defs.definition(source.tile) {
             let (x, axes) = if let Op::Convert { x } = func.insts[inst].op {
                 (x, [0, 1])
             } else if let Op::Reshape { x, shape } = func.insts[inst].op
                 && func.ty(x).shape.as_matrix() == Some(shape)
             {
-                origin = Origin { tile: x, first: Some(inst), conversion: None, ..origin };
+                source = OperandSource { tile: x, first: Some(inst), conversion: None, ..source };
                 continue;
             } else if let Op::Permute { x, order } = func.insts[inst].op
                 && let [first, second] = *order.dims()
@@ -105,11 +107,11 @@ impl Origin {
             } else {
                 break;
             };
-            let conversion = Some(origin.tile).filter(|_| origin.first.is_none() && axes == [0, 1]);
-            let axes = origin.axes.map(|axis| axes[axis]);
-            origin = Origin { tile: x, axes, first: Some(inst), conversion };
+            let conversion = Some(source.tile).filter(|_| source.first.is_none() && axes == [0, 1]);
+            let axes = source.axes.map(|axis| axes[axis]);
+            source = OperandSource { tile: x, axes, first: Some(inst), conversion };
         }
-        origin
+        source
     }
 
     /// The tile's extents as a matrix.

@@ -1,7 +1,8 @@
 //! Lowering of conversions between layouts: what [`crate::layout::convert`] plans, within a thread and within a warp.
 //! What goes through shared memory is written out by [`crate::passes::memory::exchange`].
 //!
-//! The code of a plan is [`crate::layout::convert::Plan::execute`], step by step; everything that depends on the thread is a linear function
+//! The code of a plan is [`crate::layout::convert::Plan::execute`], step by step; everything that depends on the thread
+//! is a linear function
 //! of its index ([`Threads`]), computed where it is needed: its live range is short, and the assembler hoists what is
 //! worth it.
 

@@ -3,7 +3,8 @@
 //! 8-bit integers are computed in 16 bits and brought back to their range ([`Lower::narrow`]). What the target lacks for
 //! `f16` and `bf16` is computed in `f32` and rounded once more, which changes nothing for + − · / √ (24 ≥ 2·11 + 2 bits).
 //!
-//! `ptxas` 13.0 miscompiles four forms (found on an H200; `-O0` is right), which are avoided here and in [`cast`](crate::ptx::arithmetic::cast):
+//! `ptxas` 13.0 miscompiles four forms (found on an H200; `-O0` is right), which are avoided here and in
+//! [`cast`](crate::ptx::arithmetic::cast):
 //! - `neg.s16`, `abs.s16` and `sub.s16` from 0 are assumed not to overflow, so that −32768 is widened to +32768.
 //! - `or.pred` and `and.pred` of the same operands are merged into one `PLOP3` with two results. Where the conjunction is found
 //!   dead later, the disjunction takes its place. De Morgan's form is not merged.

@@ -63,7 +63,8 @@ impl Lower<'_> {
         Ok(results.map(|((&param, regs), in_words)| self.left(param, regs, in_words)).collect())
     }
 
-    /// What is carried, after the loop. Sums of `f32` leave it by an addition of −0, which changes no bit: an assembler would give sums that
+    /// What is carried, after the loop. Sums of `f32` leave it by an addition of −0, which changes no bit: an assembler
+    /// would give sums that
     /// are stored as vectors neighbouring registers in the loop too, where every other multiplication then has two operands in one bank of
     /// the register file.
     fn left(&mut self, param: Value, regs: &[Reg], in_words: bool) -> Vec<Reg> {
@@ -106,7 +107,8 @@ impl Lower<'_> {
         Ok(carried)
     }
 
-    /// Before the turns of a loop, each of which begins after the one before. What threads alone did before the loop is fenced once, and not by
+    /// Before the turns of a loop, each of which begins after the one before. What threads alone did before the loop is
+    /// fenced once, and not by
     /// a barrier of each turn.
     fn enter_turns(&mut self, regions: &[Block]) {
         let func = self.func;

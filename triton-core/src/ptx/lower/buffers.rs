@@ -2,8 +2,10 @@
 //!
 //! - The place of a buffer is a number, known to the compiler: it holds for the whole kernel.
 //! - The place of a slot or of an alias belongs to the value that names it. Its register holds wherever that value may be used.
-//! - The number of an item's slot is computed where the item is first used, and kept for the operations after that. No branch or loop forgets
-//!   it. So the first operation on an item in the text has to come before all others on every path. That is so in the rings that passes make:
+//! - The number of an item's slot is computed where the item is first used, and kept for the operations after that. No
+//!   branch or loop forgets
+//!   it. So the first operation on an item in the text has to come before all others on every path. That is so in the
+//!   rings that passes make:
 //!   an item is first filled, or waited for, in the block that defines it.
 //! - The mbarrier of a buffer that receives messages is a number too, known from where the cluster is told that the block runs.
 

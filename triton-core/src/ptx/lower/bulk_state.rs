@@ -3,7 +3,8 @@
 //! - All registers are written before the function's first operation. So they hold for the whole kernel but its entry.
 //! - The issuer and the addresses of maps never change.
 //! - The parities of a ring change with every wait for an item of it, in place.
-//! - Whether the other blocks of a cluster have been waited for is of the current position. The first copy to them in the text waits; so it has
+//! - Whether the other blocks of a cluster have been waited for is of the current position. The first copy to them in
+//!   the text waits; so it has
 //!   to come before all others on every path.
 
 use crate::hash::WordMap;

@@ -1,6 +1,6 @@
 //! Which registers of each value anything reads: the others are never emitted.
 //!
-//! A mask that is uniform on a vector is read once for it, a pointer at the vector's first element; what the cone of index
+//! A mask that is uniform on a vector is read once for it, a pointer at the vector's first element; what the backward slice of index
 //! arithmetic before them computes for the other elements is not read. Where a value's facts say that neighbours in
 //! registers are equal ([`axis`](crate::analysis::axis), *constancy*), the first of them stands for all.
 //!

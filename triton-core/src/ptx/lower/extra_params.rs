@@ -1,6 +1,7 @@
 //! What a launch passes after the kernel's own parameters and the tensor maps.
 //!
-//! - It is loaded before the function's first operation, and nothing writes its registers again. So it holds for the whole kernel but its entry,
+//! - It is loaded before the function's first operation, and nothing writes its registers again. So it holds for the
+//!   whole kernel but its entry,
 //!   which comes before.
 
 use crate::ptx::Reg;

@@ -1,4 +1,5 @@
-//! IR at stage 2 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory. What other files emit, they emit as
+//! IR at stage 2 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory. What other
+//! files emit, they emit as
 //! methods of `Lower`, too; what they remember is in its contexts.
 //!
 //! A scalar is one register with the same value in all threads; a tile is one register for each of its layout's
@@ -155,7 +156,8 @@ fn entry_name(name: &str) -> String {
     if entry == "_" { "$_".into() } else { entry }
 }
 
-/// What lowering knows and has made. The type of a field says what it keeps, and from where to where that holds; those that hold for the whole
+/// What lowering knows and has made. The type of a field says what it keeps, and from where to where that holds; those
+/// that hold for the whole
 /// kernel come first.
 pub(crate) struct Lower<'a> {
     pub func: &'a Function,
@@ -311,7 +313,7 @@ impl Lower<'_> {
             }
             // Neither changes a column.
             ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.regs(x).to_vec(),
-            // Neighbours in registers, as `Layout::join` says.
+            // Peers in registers, as `Layout::join` says.
             ops::Op::Join { a, b } => {
                 let pairs = self.regs(a).iter().zip(self.regs(b));
                 pairs.flat_map(|(&a, &b)| [a, b]).collect()

@@ -1,9 +1,11 @@
 //! The registers of values.
 //!
 //! - A value's registers hold wherever the value may be used: it is defined before, in the same block or in one around it.
-//! - What a loop carries is in registers that the end of each turn writes. They are those of the loop's parameters, and after it of its results.
+//! - What a loop carries is in registers that the end of each turn writes. They are those of the loop's parameters, and
+//!   after it of its results.
 //! - [`Reg::NONE`] is for what nothing reads, and for what is computed only where it is read: in a cold path.
-//! - A cold path keeps what it has computed for itself until it ends. A branch inside it keeps its own until that branch ends: the code after
+//! - A cold path keeps what it has computed for itself until it ends. A branch inside it keeps its own until that
+//!   branch ends: the code after
 //!   the branch may come without it. A cold path inside another one begins with nothing.
 
 use crate::entity::SideTable;

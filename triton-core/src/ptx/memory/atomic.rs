@@ -7,7 +7,8 @@
 //! What the target has no instruction for is compared and exchanged until no other update came between. Where nothing is to be
 //! changed, nothing is exchanged: most updates of a maximum that many threads share.
 //!
-//! Of an ordered update, the thread that makes it orders what all threads of the block did before the barrier that [`crate::passes::memory::sync`]
+//! Of an ordered update, the thread that makes it orders what all threads of the block did before the barrier that
+//! [`crate::passes::memory::sync`]
 //! puts before it, and after the one behind it: causality is transitive across a barrier of the block (PTX ISA, "Causality order").
 
 use crate::analysis::axis;
@@ -115,12 +116,12 @@ impl<'a> Lower<'a> {
         to: Location,
         operands: &[Value],
     ) -> Result<Vec<Vec<Reg>>, String> {
-        let asked = inst.results.iter().any(|&v| self.analyses.demand.defs().uses(v) > 0);
+        let is_used = inst.results.iter().any(|&v| self.analyses.demand.defs().uses(v) > 0);
         // A `red` reads nothing, and so acquires nothing.
-        let returns = asked || order.acquires() || matches!(op, AtomicOp::Exch | AtomicOp::Cas);
+        let returns = is_used || order.acquires() || matches!(op, AtomicOp::Exch | AtomicOp::Cas);
         let value = operands[0];
         let layout = self.func.layout(value).map_or(1, Layout::vector);
-        let width = axis::update_width(self.func, &self.analyses.facts, self.target.info(), (&inst.op, asked));
+        let width = axis::update_width(self.func, &self.analyses.facts, self.target.info(), (&inst.op, is_used));
         let width = width.min(layout.into()) as usize;
         let mut elements = Elements::of(self, to, value, width)?;
         let mut results = Vec::new();

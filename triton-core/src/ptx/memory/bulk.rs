@@ -5,9 +5,11 @@
 //! register, a bit each, so that a ring may be filled again and again. The barrier of the program that follows a wait ends the reads of the
 //! item before; so the thread that fills its slot next comes after them. (PTX ISA, "Asynchronous data movement and conversion".)
 //!
-//! Where the blocks of a cluster [fill a ring together](crate::ir::Function::is_shared), a slot has another mbarrier, at which the other blocks
+//! Where the blocks of a cluster [fill a ring together](crate::ir::Function::is_shared), a slot has another mbarrier,
+//! at which the other blocks
 //! arrive when it is free there. The thread that is to fill it arrives at theirs, and waits for its own: relaxed, between fences for shared
-//! memory alone, so that nothing waits for global memory. A block ends after all items have arrived that others copy to it, so that nothing of
+//! memory alone, so that nothing waits for global memory. A block ends after all items have arrived that others copy to
+//! it, so that nothing of
 //! the cluster is to be waited for at the end.
 
 use crate::ir::{RingId, Value};
@@ -46,7 +48,7 @@ impl Lower<'_> {
                 self.emit_if(one, Op::MbarrierInit { address, count: 1 });
                 if func.is_shared(ring) {
                     let address = Address { offset: address.offset + self.free_bytes(ring), ..address };
-                    self.emit_if(one, Op::MbarrierInit { address, count: func.neighbours - 1 });
+                    self.emit_if(one, Op::MbarrierInit { address, count: func.peers - 1 });
                 }
             }
             let parities = self.mov(Ty::B32, 0);
@@ -57,7 +59,7 @@ impl Lower<'_> {
         self.emit_if(one, Op::FenceMbarrierInit);
         // The block's own mbarriers. That of the cluster orders them as well, but race detectors do not take it to.
         self.emit(Op::BarSync);
-        if func.neighbours > 1 {
+        if func.peers > 1 {
             self.emit(Op::ClusterArrive);
             self.bulk.arrive();
         }
@@ -71,7 +73,7 @@ impl Lower<'_> {
 
     /// Waits until the slot of an item is free in all blocks of the cluster, in the thread that is to fill it there.
     fn wait_until_free(&mut self, ring: RingId, item: Value, barrier: Address, issued: Reg) {
-        let (slots, blocks) = (self.func.rings[ring].slots, self.func.neighbours);
+        let (slots, blocks) = (self.func.rings[ring].slots, self.func.peers);
         // The first items find their slots free.
         if self.analyses.facts[item].constant.is_some_and(|item| item < slots.into()) {
             return;
@@ -128,7 +130,7 @@ impl Lower<'_> {
         let panel = whole.extent[1] * boxes.swizzle.bytes();
         // A map's coordinates begin with the contiguous axis.
         let mut indices: Vec<Reg> = at.as_slice().iter().rev().map(|&v| self.regs(v)[0]).collect();
-        let multicast = func.rings[ring].buffers[number].shared.then_some(func.neighbours);
+        let multicast = func.rings[ring].buffers[number].shared.then_some(func.peers);
         let mut base = base;
         if multicast.is_some() {
             // What is a block's own is on its way while it waits for the mbarriers of others, before the loop.

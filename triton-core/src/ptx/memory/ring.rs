@@ -1,8 +1,10 @@
 //! Lowering of rings that `cp.async` fills.
 //!
-//! A fill is a copy for each vector of a thread, under the fill's condition, with as many bytes as are in bounds and 0 for the rest, or a store
+//! A fill is a copy for each vector of a thread, under the fill's condition, with as many bytes as are in bounds and 0
+//! for the rest, or a store
 //! where what is out of bounds is not 0; and
-//! with the last buffer of the ring a commit, under no condition: so that a wait for an item is one for all groups but the newest `lead − 1`. A
+//! with the last buffer of the ring a commit, under no condition: so that a wait for an item is one for all groups but
+//! the newest `distance − 1`. A
 //! release is nothing: the barrier that publishes a later item also ends the reads of this one.
 
 use crate::ir::{RingId, Value};
@@ -128,7 +130,7 @@ impl Lower<'_> {
         if self.func.rings[ring].bulk {
             return self.bulk_wait(ring, item);
         }
-        self.emit(Op::CpAsyncWait { groups: self.func.rings[ring].lead - 1 });
+        self.emit(Op::CpAsyncWait { groups: self.func.rings[ring].distance - 1 });
         Ok(())
     }
 

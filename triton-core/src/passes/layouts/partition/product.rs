@@ -7,9 +7,9 @@ use crate::ops::{Control, Effect, Op};
 use crate::types::DType;
 
 /// Columns of a sum that a block is left with at least.
-const COLUMNS: u32 = 8;
+const MIN_COLUMNS: u32 = 8;
 /// Bytes along K of a block's part of a tile, at least: those of an instruction of tensor cores.
-const BYTES: u32 = 32;
+const MIN_BYTES: u32 = 32;
 
 /// A loop that adds products up: `for .. { acc = dot(a, b, acc) }`.
 pub(super) struct Product {
@@ -84,11 +84,14 @@ impl Product {
         if !wide {
             return Err("the sum is not of 32 or 64 bits".into());
         }
-        if self.columns.extent / blocks < COLUMNS {
-            return Err(format!("each block needs {COLUMNS} columns of the sum, which has {}", self.columns.extent));
+        if self.columns.extent / blocks < MIN_COLUMNS {
+            return Err(format!(
+                "each block needs {MIN_COLUMNS} columns of the sum, which has {}",
+                self.columns.extent
+            ));
         }
-        if self.depth.extent / blocks * (bits / 8) < BYTES {
-            return Err(format!("each block needs {BYTES} bytes along K, of {} elements", self.depth.extent));
+        if self.depth.extent / blocks * (bits / 8) < MIN_BYTES {
+            return Err(format!("each block needs {MIN_BYTES} bytes along K, of {} elements", self.depth.extent));
         }
         Ok(())
     }

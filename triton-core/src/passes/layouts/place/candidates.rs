@@ -27,10 +27,10 @@ use crate::types::Shape;
 use std::collections::VecDeque;
 
 /// Labels of a variable.
-const MOST: usize = 16;
+const MAX_LABELS: usize = 16;
 
 /// Labels of a product.
-const MOST_OF_PRODUCT: usize = 64;
+const MAX_PRODUCT_LABELS: usize = 64;
 
 /// What a variable can be labelled with: the layouts of its operands follow from it, and that of its result. (Of operands in
 /// registers; an operand that stays in shared memory will be one more form.)
@@ -262,14 +262,14 @@ impl Search<'_> {
         let Some((_, [_, depth])) = self.func.ty(a).shape.matrices().filter(|_| !tensor) else { return };
         let Some([left, right]) = products::fma(layout, self.func.ty(acc).shape, depth) else { return };
         let small = |l: &Layout| l.registers() as u32 <= cost::TILE_REGISTERS;
-        if needed || self.labels[var].len() < MOST && small(&left) && small(&right) {
+        if needed || self.labels[var].len() < MAX_LABELS && small(&left) && small(&right) {
             let [left, right] = [left, right].map(|layout| self.layouts.intern(layout));
             self.add(var, Label::Product { kind: DotKind::Fma, left, right, sum: id });
         }
     }
 
     fn add(&mut self, var: usize, label: Label) {
-        let most = if self.graph.vars[var].kind == VarKind::Dot { MOST_OF_PRODUCT } else { MOST };
+        let most = if self.graph.vars[var].kind == VarKind::Dot { MAX_PRODUCT_LABELS } else { MAX_LABELS };
         let labels = &mut self.labels[var];
         if labels.len() < most && !labels.contains(&label) {
             labels.push(label);

@@ -100,8 +100,8 @@ fn accessed(
     let widest = match effect {
         AccessEffect::Read | AccessEffect::Write => axis::vector_width(func, facts, at),
         AccessEffect::Update => {
-            let asked = results.iter().any(|&result| graph.is_used(result));
-            axis::update_width(func, facts, target, (op, asked))
+            let is_used = results.iter().any(|&result| graph.is_used(result));
+            axis::update_width(func, facts, target, (op, is_used))
         }
     };
     Some((at, widest))

@@ -46,7 +46,8 @@ fn copies(
     let supply = |v: Value| if v == counter || !inside[v] { Supply::Available } else { Supply::Recomputed };
     // How often products of this block read a buffer, be it through an alias.
     let mut multiplied: SideTable<Value, u32> = SideTable::new(0);
-    // Whether threads load it as fragments, ahead: `carry` then waits for items that are not filled, which bulk copies never end.
+    // Whether threads load it as fragments, ahead: `prefetch_fragments` then waits for items that are not filled, which
+    // bulk copies never end.
     let mut fragments: SideTable<Value, bool> = SideTable::new(false);
     for &inst in func.blocks[region].insts.iter().rev() {
         let data = &func.insts[inst];

@@ -13,12 +13,14 @@
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
 //! the loop's counter, from what the loop does not change, and from views that nothing writes, such as a table of blocks; if out of bounds
 //! it yields 0; and if nothing writes the view ([`ReadOnly`](crate::analysis::read_only::ReadOnly)).
-//! So is a gather by whole vectors: its addresses are computed again for the item that is filled. A rounding to tf32 may be between load and store, which bulk copies do. A tile whose axes
+//! So is a gather by whole vectors: its addresses are computed again for the item that is filled. A rounding to tf32
+//! may be between load and store, which bulk copies do. A tile whose axes
 //! are permuted, or that is reshaped, is filled as it is loaded, and products see the slot in the other shape. A ring has as
 //! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
 //! A loop that asks for two or more itself has two where they do not fit: that is then an error.
 //!
-//! Three steps with data between: `candidates` are the loops and loads that rings could take, a `Plan` says which of them do and how many slots
+//! Three steps with data between: `candidates` are the loops and loads that rings could take, a `Plan` says which of
+//! them do and how many slots
 //! each ring has, and `write` makes it so.
 
 mod candidates;
@@ -73,8 +75,8 @@ struct Plan {
     loops: Vec<Loop>,
     /// The slots of each ring, if its loop asks for as many.
     slots: u32,
-    /// As of [`Function::neighbours`].
-    neighbours: u32,
+    /// As of [`Function::peers`].
+    peers: u32,
 }
 
 /// A loop with loads that a ring can take.
@@ -103,7 +105,7 @@ struct Copy {
     bulk: bool,
     /// Whether threads can, by copies that are wide enough.
     wide: bool,
-    /// Whether neighbouring programs share it.
+    /// Whether multicast peers share it.
     shared: bool,
 }
 

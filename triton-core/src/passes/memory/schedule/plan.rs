@@ -1,10 +1,10 @@
-//! Which rings there are to be: the loops that have one, how many slots it has, and whether neighbouring programs share it.
+//! Which rings there are to be: the loops that have one, how many slots it has, and whether multicast peers share it.
 
 use super::{Copy, Loop, Plan, most_stages, write};
 use crate::analysis::defs::Defs;
 use crate::ir::Function;
 use crate::passes::Env;
-use crate::passes::memory::multicast::{NEIGHBOURS, Neighbours};
+use crate::passes::memory::multicast::{PEERS, Peers};
 use crate::passes::memory::{allocate, persist, sync};
 
 impl Plan {
@@ -13,19 +13,20 @@ impl Plan {
     /// # Errors
     /// None for a function that the verifier accepts.
     pub fn of(func: &Function, env: &Env, loops: Vec<Loop>) -> Result<Plan, String> {
-        let mut plan = Plan { loops, slots: 2, neighbours: func.neighbours };
+        let mut plan = Plan { loops, slots: 2, peers: func.peers };
         if let [of] = &mut plan.loops[..]
             && share(func, env, of)
         {
-            plan.neighbours = NEIGHBOURS;
+            plan.peers = PEERS;
         }
         let (most, limit) = (most_stages(func), u64::from(env.target.shared_bytes()));
         let bytes: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
-        // A block that runs several programs stores the result of one while it fills the ring for the next one, if as many blocks are resident as
+        // A block that runs several programs stores the result of one while it fills the ring for the next one, if as
+        // many blocks are resident as
         // where these share bytes.
         if let [of] = &plan.loops[..]
             && env.persistent
-            && plan.neighbours == 1
+            && plan.peers == 1
             && of.block == func.body
             && of.copies.iter().all(|copy| copy.bulk)
             && of.in_flight.is_some()
@@ -47,9 +48,9 @@ impl Plan {
             }
         }
         plan.loops.retain(|of| func.stages_of[of.inst].is_some());
-        // Neighbours share the copies of a ring, and there is none.
+        // Peers share the copies of a ring, and there is none.
         if !plan.loops.iter().any(|of| of.copies.iter().any(|copy| copy.shared)) {
-            plan.neighbours = 1;
+            plan.peers = 1;
         }
         Ok(plan)
     }
@@ -80,17 +81,17 @@ fn item(func: &Function, of: &Loop) -> u64 {
     of.copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum()
 }
 
-/// Lets neighbouring programs share the copies of the one loop, where they load the same; whether they do.
+/// Lets multicast peers share the copies of the one loop, where they load the same; whether they do.
 fn share(func: &Function, env: &Env, of: &mut Loop) -> bool {
     let Loop { block, inst, ref mut copies, in_flight } = *of;
     if block != func.body || !copies.iter().all(|copy| copy.bulk) || in_flight.is_none() {
         return false;
     }
     let defs = Defs::of(func);
-    let neighbours = Neighbours::of(func, &defs, env, inst);
-    let shared = neighbours.and_then(|of| of.shared(copies.iter().map(|copy| copy.from)));
+    let peers = Peers::of(func, &defs, env, inst);
+    let shared = peers.and_then(|of| of.shared(copies.iter().map(|copy| copy.from)));
     let halves = |(copy, &shared): (&Copy, &bool)| {
-        !shared || func.bulk_copy(copy.buffer, copy.rounding.is_some(), NEIGHBOURS, copy.from).is_some()
+        !shared || func.bulk_copy(copy.buffer, copy.rounding.is_some(), PEERS, copy.from).is_some()
     };
     let Some(shared) = shared.filter(|shared| copies.iter().zip(shared).all(halves)) else { return false };
     copies.iter_mut().zip(shared).for_each(|(copy, shared)| copy.shared = shared);

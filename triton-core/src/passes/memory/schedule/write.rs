@@ -6,7 +6,7 @@ use crate::hash::WordMap;
 use crate::ir::{Function, Inst, Ring, RingBuffer, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{Op, Scope};
-use crate::passes::memory::carry::{self, Pipelined};
+use crate::passes::memory::prefetch_fragments::{self, Pipelined};
 use crate::span::Span;
 use crate::types::{Constant, DType};
 
@@ -15,12 +15,12 @@ use crate::types::{Constant, DType};
 /// # Errors
 /// None for a function that the verifier accepts.
 pub(super) fn write(func: &mut Function, plan: &Plan) -> Result<(), String> {
-    func.neighbours = plan.neighbours;
+    func.peers = plan.peers;
     plan.loops.iter().try_for_each(|of| {
         let slots = plan.slots.min(func.stages(of.inst));
         let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
         let pipelined = scheduler.pipeline(of, slots)?;
-        carry::carry(func, &pipelined)
+        prefetch_fragments::prefetch_fragments(func, &pipelined)
     })
 }
 
@@ -38,7 +38,7 @@ impl Scheduler<'_> {
         let data = &self.func.insts[inst];
         let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
         self.span = self.func.insts[copies[0].load].span;
-        let lead = slots - 1;
+        let distance = slots - 1;
         let buffers = copies
             .iter()
             .map(|copy| RingBuffer {
@@ -50,7 +50,7 @@ impl Scheduler<'_> {
             })
             .collect();
         let bulk = copies.iter().all(|copy| copy.bulk);
-        let ring = self.func.rings.push(Ring { slots, lead, bulk, buffers });
+        let ring = self.func.rings.push(Ring { slots, distance, bulk, buffers });
         let body = self.func.blocks[region].insts.clone();
 
         // Before the loop.
@@ -61,7 +61,7 @@ impl Scheduler<'_> {
         let least = self.op(Op::Const { value: least })?;
         let (mut at, mut limit) = (start, end);
         let (mut items, mut limits) = (Vec::new(), Vec::new());
-        for item in 0..lead {
+        for item in 0..distance {
             if item > 0 {
                 at = self.binary(BinaryKind::Add, at, step)?;
                 limit = self.limit(limit, step, least)?;
@@ -75,7 +75,7 @@ impl Scheduler<'_> {
         limit = self.limit(limit, step, least)?;
         limits.push(limit);
         let mut ahead = step;
-        for _ in 1..lead {
+        for _ in 1..distance {
             ahead = self.binary(BinaryKind::Add, ahead, step)?;
         }
         let first = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
@@ -98,14 +98,15 @@ impl Scheduler<'_> {
         }
         let next_fill = |cx: &mut Self| {
             let sync = cx.insert(Op::Sync { scope: Scope::Block })?;
-            let distance = cx.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
+            let distance = cx.op(Op::Const { value: Constant::int(DType::I32, distance.into()) })?;
             let later = cx.binary(BinaryKind::Add, item, distance)?;
             let when = cx.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
             let then = cx.binary(BinaryKind::Add, counter, ahead)?;
             cx.fills(copies, later, WordMap::from_iter([(counter, then)]), when)?;
             Ok::<Inst, String>(sync)
         };
-        // Here the barrier serves the fill, too. A fill after the product would be issued later: that costs 8 % of a bf16 product on an H200.
+        // Here the barrier serves the fill, too. A fill after the product would be issued later: that costs 8 % of a
+        // bf16 product on an H200.
         let mut sync = if in_flight.is_none() { Some(next_fill(&mut self)?) } else { None };
         let mut slots: WordMap<Value, Value> = WordMap::default();
         for copy in copies {

@@ -19,8 +19,9 @@ use crate::ops::{DotKind, Op};
 use crate::span::Span;
 use crate::types::{Constant, Slice};
 
-/// The most registers of a sum and of slices: addresses, counters and masks take the rest of 255. At 224 a product by tf32 spills on `sm_80`.
-const MOST_REGISTERS: usize = 208;
+/// The most registers of a sum and of slices: addresses, counters and masks take the rest of 255. At 224 a product by
+/// tf32 spills on `sm_80`.
+const MAX_REGISTERS: usize = 208;
 
 /// A loop with a ring.
 pub(crate) struct Pipelined {
@@ -57,7 +58,7 @@ struct Operand {
 ///
 /// # Errors
 /// None for a function that the verifier accepts.
-pub(crate) fn carry(func: &mut Function, of: &Pipelined) -> Result<(), String> {
+pub(crate) fn prefetch_fragments(func: &mut Function, of: &Pipelined) -> Result<(), String> {
     let body = func.insts[of.inst].regions[0];
     let Some((dot, operands)) = product(func, of, body) else { return Ok(()) };
     Carrier { func, insts: Vec::new(), span: Span::NONE }.carry(of, body, dot, &operands)
@@ -83,7 +84,7 @@ fn product(func: &Function, of: &Pipelined, body: Block) -> Option<(Inst, [Opera
     let copies = if DotKind::Mma.rounds(ty.elem.num()?) { 3 } else { 2 };
     let words: usize = slices.iter().map(|slice| slice.registers() * bits as usize / 32).sum();
     let sum = func.layout(acc)?.registers() * func.ty(acc).elem.bits() as usize / 32;
-    if sum + copies * words > MOST_REGISTERS {
+    if sum + copies * words > MAX_REGISTERS {
         return None;
     }
     let defs = Defs::of(func);

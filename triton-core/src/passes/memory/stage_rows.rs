@@ -2,9 +2,11 @@
 //!
 //! *Before:* a row is loaded and reduced, and then meets other operands that are loaded after the reduction, such as the weight and the
 //! bias of a layer norm. The row's registers are live across the reduction, and the latency of the other loads follows it. *After:* all
-//! of them are copied by `cp.async`, the row by one item of a ring with one slot, then the others by one of another ring, which is in flight
+//! of them are copied by `cp.async`, the row by one item of a ring with one slot, then the others by one of another
+//! ring, which is in flight
 //! while the row is reduced and is waited for after it. Each thread copies what it holds, so that what it
-//! reads there needs no barrier; what several threads hold, one of them copies, and `sync` writes the barrier. Where the row is used after a
+//! reads there needs no barrier; what several threads hold, one of them copies, and `sync` writes the barrier. Where
+//! the row is used after a
 //! reduction, it is read again: nothing of it is live across. What is computed from it by few cheap operations is rematerialised (Briggs,
 //! Cooper and Torczon, PLDI 1992).
 //!
@@ -29,25 +31,25 @@ use crate::types::{Constant, DType, REGISTERS};
 use std::ops::Range;
 
 /// Registers of a thread that a tile may have and stay live across a reduction.
-const KEPT: u64 = 16;
+const MAX_LIVE_REGISTERS: u64 = 16;
 /// Elements of a row that a thread has from which on they are read again from shared memory, though nothing else is copied.
-const LONG: usize = 64;
+const LONG_ELEMENTS: usize = 64;
 /// Registers of a thread beside a long row.
-const BESIDE: u32 = 32;
+const RESERVED_REGISTERS: u32 = 32;
 /// 32-bit registers of a thread that loads may have which are moved before a reduction.
-const EARLY: u64 = 32;
+const MAX_HOISTED_REGISTERS: u64 = 32;
 /// Registers of what broadcasts, such as a row's mean.
-const SMALL: usize = 4;
+const BROADCAST_REGISTERS: usize = 4;
 /// Elementwise operations by which a tile may be rematerialised.
-const COST: u32 = 6;
+const MAX_REMAT_OPS: u32 = 6;
 /// The same of a long one: an exponential and a few more.
-const COST_OF_LONG: u32 = 18;
+const MAX_REMAT_OPS_LONG: u32 = 18;
 
 /// See the [module's page](self).
 ///
 /// # Errors
 /// None for a function that the verifier accepts.
-pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
+pub fn stage_rows(func: &mut Function, env: &Env) -> Result<(), String> {
     let insts = func.blocks[func.body].insts.clone();
     let Some(reduction) = insts.iter().position(|&inst| reduces(func, inst)) else { return Ok(()) };
     if func.num_stages < 2 || !func.rings.is_empty() {
@@ -82,7 +84,7 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
         if bytes + copy.mem.bytes() <= most {
             bytes += copy.mem.bytes();
             copies.push(copy);
-        } else if words + registers <= EARLY {
+        } else if words + registers <= MAX_HOISTED_REGISTERS {
             words += registers;
             early.push(copy.index);
         }
@@ -90,9 +92,9 @@ pub fn prefetch(func: &mut Function, env: &Env) -> Result<(), String> {
     // A long row alone stays in registers where it fits a thread's, and they have room for three blocks of it.
     let crowds = |copy: &Copy| {
         let elements = func.layouts[copy.layout].registers();
-        let registers = elements as u32 + BESIDE;
+        let registers = elements as u32 + RESERVED_REGISTERS;
         let fits = registers <= func.max_registers.unwrap_or(*REGISTERS.end());
-        elements >= LONG && !(fits && env.target.resident_blocks(func.threads(), registers, 0) >= 3)
+        elements >= LONG_ELEMENTS && !(fits && env.target.resident_blocks(func.threads(), registers, 0) >= 3)
     };
     if copies.len() == rows && early.is_empty() && !copies.iter().any(crowds) {
         return Ok(());
@@ -210,11 +212,11 @@ impl Phases {
             from.push(value);
             return Some(0);
         }
-        if func.layout(value).is_none_or(|layout| layout.registers() <= SMALL) {
+        if func.layout(value).is_none_or(|layout| layout.registers() <= BROADCAST_REGISTERS) {
             return Some(0);
         }
         let op = self.defs.op(func, value)?;
-        let long = func.layout(value).is_some_and(|layout| layout.registers() >= LONG);
+        let long = func.layout(value).is_some_and(|layout| layout.registers() >= LONG_ELEMENTS);
         // Others move nothing.
         let exponential =
             long && matches!(op, Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Exp2Ftz, .. });
@@ -227,7 +229,7 @@ impl Phases {
             Some(more) => cost += more,
             None => known = false,
         });
-        (known && cost <= if long { COST_OF_LONG } else { COST }).then_some(cost)
+        (known && cost <= if long { MAX_REMAT_OPS_LONG } else { MAX_REMAT_OPS }).then_some(cost)
     }
 }
 
@@ -281,8 +283,8 @@ impl Writer<'_> {
                 let (rows, all) = (self.rows, self.copies.len());
                 for copies in [0..rows, rows..all].into_iter().filter(|copies| !copies.is_empty()) {
                     // The copies of a row leave in flight what is copied after it.
-                    let lead = if copies.end < all { 2 } else { 1 };
-                    items.push(self.fills(insts, copies, lead)?);
+                    let distance = if copies.end < all { 2 } else { 1 };
+                    items.push(self.fills(insts, copies, distance)?);
                 }
                 for early in self.early.clone() {
                     self.span = self.func.insts[insts[early]].span;
@@ -327,7 +329,7 @@ impl Writer<'_> {
     }
 
     /// Some copies as the one item of a ring.
-    fn fills(&mut self, insts: &[Inst], copies: Range<usize>, lead: u32) -> Result<Item, String> {
+    fn fills(&mut self, insts: &[Inst], copies: Range<usize>, distance: u32) -> Result<Item, String> {
         self.span = self.func.insts[insts[self.copies[copies.start].index]].span;
         let item = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
         let when = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
@@ -339,7 +341,7 @@ impl Writer<'_> {
             self.func.set_mem(buffer, mem);
             buffers.push(RingBuffer { buffer, layout, tf32: false, padding, shared: false });
         }
-        let ring = self.func.rings.push(Ring { slots: 1, lead, bulk: false, buffers: buffers.clone() });
+        let ring = self.func.rings.push(Ring { slots: 1, distance, bulk: false, buffers: buffers.clone() });
         let mut fills = Vec::new();
         for (k, of) in copies.clone().zip(buffers) {
             let Copy { from, index, .. } = self.copies[k];
@@ -390,7 +392,7 @@ impl Writer<'_> {
         let words =
             self.func.layout(value).map_or(0, Layout::registers) as u64 * u64::from(self.func.ty(value).elem.bits());
         let mut from = Vec::new();
-        words > 32 * KEPT
+        words > 32 * MAX_LIVE_REGISTERS
             && self.phases.is_before(value, phase)
             && self.phases.cost(self.func, &self.copies, value, &mut from).is_some()
             && !from.is_empty()
@@ -419,7 +421,7 @@ impl Writer<'_> {
     }
 
     fn is_large(&self, value: Value) -> bool {
-        self.func.layout(value).is_some_and(|layout| layout.registers() > SMALL)
+        self.func.layout(value).is_some_and(|layout| layout.registers() > BROADCAST_REGISTERS)
     }
 
     fn op(&mut self, op: Op) -> Result<Value, String> {
