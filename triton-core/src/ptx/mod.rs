@@ -1,9 +1,9 @@
 //! PTX as typed instructions.
 //!
-//! [`lower`] makes a [`Kernel`] from IR at stage 2, [`mod@print`] writes it as text. Registers are untyped bits of three widths,
+//! [`lower`] makes a [`Kernel`] from IR at stage 2, [`text::print`](mod@text::print) writes it as text. Registers are untyped bits of three widths,
 //! and predicates; the instruction says how they are read.
 //!
-//! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`mod@print`].
+//! **Invariant:** nothing before this folder names a PTX instruction, and text is only built in [`text::print`](mod@text::print).
 
 mod arithmetic;
 mod code;

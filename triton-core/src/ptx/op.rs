@@ -2,7 +2,7 @@
 //!
 //! A row of `instructions!` is data: whether it is pure, its modifiers, the registers that it writes, updates and reads, doc. From it come
 //! the variant of [`Op`] and what follows registers through a kernel. An address, an operand or a list stands for the registers in it
-//! ([`Registers`]). Text is an exhaustive match in [`print`](super::print).
+//! ([`Registers`]). Text is an exhaustive match in [`text::print`](mod@super::text::print).
 
 use super::{Address, AtomicOp, Cmp, Mma, Opcode, Operand, Operands, Reg, Round, Ty};
 use crate::ops::MemoryOrder;
