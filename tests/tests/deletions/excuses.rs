@@ -2,8 +2,22 @@
 
 use crate::tally::Excuse;
 
+/// A barrier between two uses of memory, of a warp that has just met after a loop that its threads leave at different times.
+const fn after_meeting(nth: usize) -> Excuse {
+    Excuse {
+        programs: &["run/atomic_extremes sm_80 generic"],
+        instruction: "bar.warp.sync 0xffffffff",
+        nth,
+        reason: "the barrier after the loop of the exchange is before it",
+    }
+}
+
 /// All of them.
 pub const EXCUSES: &[Excuse] = &[
+    after_meeting(2),
+    after_meeting(6),
+    after_meeting(10),
+    after_meeting(14),
     Excuse {
         programs: &[
             "run/cluster_product sm_90a aligned16",
@@ -142,13 +156,13 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "ends the reads of one warpgroup, whose warps the simulator takes to be done with a product at once",
     },
     Excuse {
-        programs: &["run/multicast sm_90a aligned16 neighbours", "run/persist sm_90a aligned16 neighbours"],
+        programs: &["run/multicast sm_90a aligned16 peers", "run/persist sm_90a aligned16 peers"],
         instruction: "bar.sync 0",
         nth: 1,
         reason: "orders mbarriers that the barrier of the cluster orders, too, which race detectors do not take it to",
     },
     Excuse {
-        programs: &["run/persist sm_90a aligned16 neighbours"],
+        programs: &["run/persist sm_90a aligned16 peers"],
         instruction: "bar.sync 0",
         nth: 2,
         reason: "ends the reads of one warpgroup, whose warps the simulator takes to be done with a product at once",

@@ -59,7 +59,10 @@ impl Deletion {
         let mut counts = HashMap::new();
         let mut all = Vec::new();
         for entry in &module.entries {
-            for (at, instruction) in entry.instructions.iter().enumerate().filter(|(_, i)| synchronises(i)) {
+            for (at, instruction) in entry.instructions.iter().enumerate() {
+                if !synchronises(instruction) || joins(entry, at) {
+                    continue;
+                }
                 let nth = counts.entry(&instruction.text).or_insert(0);
                 *nth += 1;
                 let parts = std::iter::once(instruction).chain(branch_back(entry, at));
@@ -90,6 +93,18 @@ fn synchronises(instruction: &Instruction) -> bool {
         words.len() <= instruction.opcode.len()
             && words.iter().zip(&instruction.opcode).all(|(word, found)| word == found)
     })
+}
+
+/// Whether it is a warp barrier of generated code where threads meet that a branch has taken apart. It says no more than that they meet, and
+/// threads of the simulator's warps do so without it; on a device it may be needed.
+fn joins(entry: &Entry, at: usize) -> bool {
+    let leads_here = |branch: &Instruction| match branch.operands[..] {
+        [Operand::Label(label)] => entry.labels[label as usize].0 == at,
+        _ => false,
+    };
+    let diverges = |i: &&Instruction| i.opcode[0] == "bra" && !i.opcode.iter().any(|word| word == "uni");
+    entry.instructions[at].text == "bar.warp.sync 0xffffffff"
+        && entry.instructions.iter().filter(diverges).any(leads_here)
 }
 
 /// The branch after a wait for an mbarrier that repeats it.

@@ -57,6 +57,7 @@ cases! {
     raster,
     persist,
     persist_short,
+    atomic_f16_scan,
     prefetch,
     prefetch_padding,
     ring_gathered,

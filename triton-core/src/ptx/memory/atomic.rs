@@ -184,6 +184,9 @@ impl<'a> Lower<'a> {
             self.emit(Op::Bra { label: again, pred: Some(changed), unless: false, uniform: false });
             self.emit(Op::Label { label: done });
         }
+        // PTX does not promise that threads meet again after a loop that they leave at different times, and `ptxas` takes lanes that a shuffle
+        // has brought together to stay so up to the next barrier, which they then reach apart.
+        self.emit(Op::BarWarpSync);
         Ok(vec![loaded.into_iter().map(|(_, _, old)| old).collect()])
     }
 }
