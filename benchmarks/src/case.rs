@@ -278,7 +278,10 @@ fn tiled(n: usize) -> Vec<Case> {
     {
         like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns], columns);
     }
-    for [r, columns] in [[8192, 4096], [4096, 8192], [2048, 32768]].into_iter().chain(long) {
+    // Rows of no power of two, each in tiles of one.
+    let others = [[8192, 5120], [2048, 20480]];
+    for [r, columns] in [[8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]].into_iter().chain(others).chain(long)
+    {
         like_copy(Op::Softmax, "softmax", DType::Bf16, [rows(r), columns], columns);
     }
     // Rows that end inside a vector: in a pitch of whole vectors, and dense. Their twins of whole vectors are above, or beside them.
@@ -288,12 +291,12 @@ fn tiled(n: usize) -> Vec<Case> {
         like_copy(Op::Softmax, "softmax", DType::F32, [rows(r), columns], pitch);
     }
     like_copy(Op::Cumsum, "cumsum", DType::F32, [rows(8192), 4096], 4096);
-    let others = [[8192, 5120], [2048, 20480]];
     let short = [[16384, 1024], [8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768]];
     for [r, columns] in short.into_iter().chain(others).chain(long) {
         like_copy(Op::LayerNorm, "layer norm", DType::Bf16, [rows(r), columns], columns);
     }
-    for [r, columns] in [[8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768], [1024, 65536], [512, 131_072]] {
+    let of_rms_norm = [[8192, 4096], [4096, 8192], [4096, 12672], [2048, 32768], [1024, 65536], [512, 131_072]];
+    for [r, columns] in of_rms_norm.into_iter().chain(others) {
         like_copy(Op::RmsNorm, "rms norm", DType::Bf16, [rows(r), columns], columns);
     }
     for pitch in [4096, 4095] {
@@ -399,7 +402,12 @@ mod tests {
                 ("softmax f32 256x262144", 8 << 26),
                 ("softmax bf16 8192x4096", 4 << 25),
                 ("softmax bf16 4096x8192", 4 << 25),
+                ("copy 25952256", 8 * 25_952_256),
+                ("softmax bf16 4096x12672", 4 * 51_904_512),
                 ("softmax bf16 2048x32768", 4 << 26),
+                ("copy 20971520", 167_772_160),
+                ("softmax bf16 8192x5120", 167_772_160),
+                ("softmax bf16 2048x20480", 167_772_160),
                 ("softmax bf16 1024x65536", 4 << 26),
                 ("softmax bf16 512x131072", 4 << 26),
                 ("softmax bf16 256x262144", 4 << 26),
@@ -416,10 +424,8 @@ mod tests {
                 ("layer norm bf16 16384x1024", (4 << 24) + 4096),
                 ("layer norm bf16 8192x4096", (4 << 25) + (4 << 12)),
                 ("layer norm bf16 4096x8192", (4 << 25) + (4 << 13)),
-                ("copy 25952256", 8 * 25_952_256),
                 ("layer norm bf16 4096x12672", 4 * 51_904_512 + 4 * 12_672),
                 ("layer norm bf16 2048x32768", 268_566_528),
-                ("copy 20971520", 167_772_160),
                 ("layer norm bf16 8192x5120", 167_792_640),
                 ("layer norm bf16 2048x20480", 167_854_080),
                 ("layer norm bf16 1024x65536", 268_697_600),
@@ -431,6 +437,8 @@ mod tests {
                 ("rms norm bf16 2048x32768", 268_500_992),
                 ("rms norm bf16 1024x65536", 268_566_528),
                 ("rms norm bf16 512x131072", 268_697_600),
+                ("rms norm bf16 8192x5120", 167_782_400),
+                ("rms norm bf16 2048x20480", 167_813_120),
                 ("copy 16773120", 8 * 16_773_120),
                 ("layer norm bf16 8192x4095 pitch 4096", 4 * 33_546_240 + 2 * 8191),
                 ("layer norm bf16 8192x4095", 4 * 33_546_240 + 2 * 8191),
@@ -546,6 +554,7 @@ mod tests {
             "copy 51904512",
             "softmax f32 4096x12672",
             "copy 25952256",
+            "softmax bf16 4096x12672",
             "layer norm bf16 4096x12672",
             "rms norm bf16 4096x12672",
         ];
