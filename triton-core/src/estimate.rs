@@ -2,14 +2,11 @@
 //! how blocks share these units.
 //!
 //! It is an estimate *after scheduling*: of a function at stage 2, whose loops fill rings ahead. Units work beside each
-//! other, so that the busiest
-//! one decides, as in the roofline model (Williams, Waterman and Patterson, CACM 2009): schedulers, tensor cores,
-//! shared memory, and the way to L2. A
-//! block has a latency, which other blocks of the multiprocessor hide as far as they are resident. Loops run as often
-//! as the arguments say; what the
-//! arguments do not say, such as a loaded number, runs as often as layout assignment assumes. Neither spills nor caches
-//! above L2 are counted, and one
-//! program, the first, stands for all.
+//! other, so that the busiest one decides, as in the roofline model (Williams, Waterman and Patterson, CACM 2009):
+//! schedulers, tensor cores, shared memory, and the way to L2. A block has a latency, which other blocks of the
+//! multiprocessor hide as far as they are resident. Loops run as often as the arguments say; what the arguments do not
+//! say, such as a loaded number, runs as often as layout assignment assumes. Neither spills nor caches above L2 are
+//! counted, and one program, the first, stands for all.
 //!
 //! Its numbers are those of [`cost`]: it is for comparing instances of a kernel, on the CPU, the same on every machine.
 
@@ -129,8 +126,7 @@ impl Estimate {
     }
 
     /// Microseconds of a launch with these arguments, a value for each parameter of the function, over a grid of
-    /// programs. A grid with a zero
-    /// launches nothing, and takes none.
+    /// programs. A grid with a zero launches nothing, and takes none.
     pub fn us(&self, args: &[Arg], programs: [u32; 3], machine: &Machine) -> f64 {
         if programs.contains(&0) {
             return 0.0;

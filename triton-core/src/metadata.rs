@@ -125,9 +125,9 @@ pub struct Config {
     /// The tile IR at stage 0 as text: what the CPU executes.
     pub ir: Text,
     /// Code, best target first; of one target that of [multicast peers](ProgramMap::Peers), then the most specialized
-    /// image first. A launch takes the first one that runs on the device
-    /// and assumes no more than holds of the arguments, passing over images with [tensor maps](Image::tensor_maps) that the views do
-    /// not allow; the last one is generic and takes no tensor map.
+    /// image first. A launch takes the first one that runs on the device and assumes no more than holds of the
+    /// arguments, passing over images with [tensor maps](Image::tensor_maps) that the views do not allow; the last one
+    /// is generic and takes no tensor map.
     pub images: Cow<'static, [Image]>,
 }
 

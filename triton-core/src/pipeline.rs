@@ -153,9 +153,8 @@ pub fn images_with(func: &Function, observer: &mut dyn FnMut(&'static str)) -> R
 }
 
 /// Whether code for a target and a specialization can be better than that for a more general target. What the targets
-/// that run on few devices
-/// have beyond the others is for products and for 16-bit floats, in views whose rows begin aligned, for sums in memory that take vectors,
-/// and for rows that one block cannot keep.
+/// that run on few devices have beyond the others is for products and for 16-bit floats, in views whose rows begin
+/// aligned, for sums in memory that take vectors, and for rows that one block cannot keep.
 fn is_profitable(func: &Function, target: Target, specialization: Specialization) -> bool {
     if partition::blocks(func, target) > 1 {
         return true;

@@ -36,13 +36,11 @@ pub(super) const FOLDED: u32 = 4;
 const AHEAD: u32 = 64;
 
 /// Registers of the descriptors of operands in shared memory, and of what the assembler keeps beside the sums of
-/// products in flight: it refuses
-/// to compile them in fewer.
+/// products in flight: it refuses to compile them in fewer.
 const DESCRIPTORS: u32 = 32;
 
 /// Registers of the rank of a block in its cluster, of what follows from it, and of addresses of mailboxes. *Measured:*
-/// without them softmaxes of
-/// 64 elements a thread spill 16 to 144 bytes.
+/// without them softmaxes of 64 elements a thread spill 16 to 144 bytes.
 const MESSAGES: u32 = 12;
 
 /// Registers below which no occupancy is requested: it is high enough.

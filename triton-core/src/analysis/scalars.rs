@@ -1,8 +1,7 @@
 //! Scalars that the arguments of a launch say, and how often a loop runs for them.
 //!
 //! Operations in their order are given to [`Scalars::define`]; what depends on memory, or on a parameter without an
-//! argument, is not known. The
-//! first program stands for all.
+//! argument, is not known. The first program stands for all.
 
 use crate::hash::WordMap;
 use crate::interp::evaluate;

@@ -1,8 +1,8 @@
-//! Accesses that a loop steps from row to row: to a view, at the loop's counter along an axis but the last, or at the sum of it and of
-//! what the loop does not change, and elsewhere at that alone. The address of a thread's first element then grows by
-//! the same number of bytes in every turn, and no index is
-//! multiplied by a stride. Along the last axis, whose stride is mostly 1, an address of its own would take
-//! registers and save nothing, unless the tile is copied to shared memory, which takes no other registers.
+//! Accesses that a loop steps from row to row: to a view, at the loop's counter along an axis but the last, or at the
+//! sum of it and of what the loop does not change, and elsewhere at that alone. The address of a thread's first element
+//! then grows by the same number of bytes in every turn, and no index is multiplied by a stride. Along the last axis,
+//! whose stride is mostly 1, an address of its own would take registers and save nothing, unless the tile is copied to
+//! shared memory, which takes no other registers.
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, LayoutId, Value};

@@ -27,8 +27,7 @@ pub(super) struct Rings {
 }
 
 /// A fill that the blocks of a cluster do together, as far as they have to agree: of which buffer, for which item, and,
-/// if there is one, from
-/// where, if that is the same for all.
+/// if there is one, from where, if that is the same for all.
 #[derive(PartialEq)]
 pub(super) struct Together {
     pub(super) buffer: Value,

@@ -4,10 +4,10 @@
 //! unordered with it, in the one run that there is. A wait is as weak as code makes it: it leaves the newest `distance − 1` items in
 //! flight, whichever item it names. Then the thread that issued a copy has written what it copied; other threads follow by a barrier.
 //!
-//! Where the blocks of a cluster fill a ring together, one that fills an item waits there until all others do. So a copy of another block
-//! follows what this one did before its own fill, as its own copy does, and is taken for it. What is left to check is
-//! that all of them fill the
-//! same items of the same elements: otherwise they would wait for ever, or have the tiles of others.
+//! Where the blocks of a cluster fill a ring together, one that fills an item waits there until all others do. So a
+//! copy of another block follows what this one did before its own fill, as its own copy does, and is taken for it. What
+//! is left to check is that all of them fill the same items of the same elements: otherwise they would wait for ever,
+//! or have the tiles of others.
 //!
 //! Each slot knows its item, and how far that is: in flight, landed, released. Nothing but these steps in this order is right.
 

@@ -230,8 +230,7 @@ impl Machine<'_> {
     }
 
     /// The operand of a product that threads read from a buffer, or from a slot of one, in this layout; `in_flight` if
-    /// the newest product in
-    /// flight does, which reads it until it is waited for.
+    /// the newest product in flight does, which reads it until it is waited for.
     pub(super) fn operand(&mut self, buffer: Value, layout: &Layout, in_flight: bool) -> Result<Vec<u64>, String> {
         let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
         let positions = self.threads.positions.of_operand(self.func, layout, mem);

@@ -1,8 +1,8 @@
 //! Products by `wgmma` that go on while the code does, at stage 2: whose sums they are, and how many began after one when it is waited for.
 //!
 //! Waits name a sum ([`Op::DotWait`]). The hardware counts: products are done in the order in which they began, and a
-//! wait is for all but the
-//! newest few (PTX ISA, "wgmma.wait_group"). Where branches meet, and over back edges, the fewest count, so that a wait is never too short.
+//! wait is for all but the newest few (PTX ISA, "wgmma.wait_group"). Where branches meet, and over back edges, the
+//! fewest count, so that a wait is never too short.
 
 use super::{Block, Carried, Function, InstData, Value};
 use crate::entity::SideTable;
@@ -102,8 +102,7 @@ pub fn is_product(op: &Op) -> bool {
 }
 
 /// The sums to whose registers a product adds: a parameter of its block, another sum there, or what a wait for one
-/// yields, that nothing else
-/// takes. A wait whose result is unused takes none.
+/// yields, that nothing else takes. A wait whose result is unused takes none.
 pub fn lent(func: &Function) -> SideTable<Value, bool> {
     // The block of each parameter of a region and of each sum, and how often a value is taken.
     let mut homes: SideTable<Value, Option<Block>> = SideTable::new(None);

@@ -43,21 +43,19 @@
 //!   v5 = lt v3, v4 : bool[128]
 //! }
 //! ```
-//! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and strides. A line
-//! `ring r0 slots 3 distance 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill them; `bulk`
-//! before the buffers that one
-//! thread does, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements out of bounds are, and `v5.shared` that the
-//! blocks of a cluster fill it together. Attributes follow the number of warps:
-//! `cluster 8` is how many blocks run a program together, `peers 2` how many programs are a cluster, `stages 3` the
-//! most slots that a ring may have (after the operands of a
-//! `for`, one of that loop), `raster 8` the width of the bands in which blocks walk the grid, `registers 64` the most
-//! registers of a thread, `cluster_k 4` how many blocks are to share the K of a product, `targets sm_90a` what there is
-//! code for, and `fast_math` relaxes
-//! float arithmetic. A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or
-//! `extent N`; a position is `@file:line:column`; from stage 1 on a result's
-//! type is followed by its layout, `#0`, declared before the kernel; at stage 2, which a line `synchronized` announces, in shared
-//! memory by `%0`, declared likewise. `;` begins a comment. `print ∘ parse` is the identity.
-//! Arguments follow `with`, regions stand in braces with their parameters between bars:
+//! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and
+//! strides. A line `ring r0 slots 3 distance 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill
+//! them; `bulk` before the buffers that one thread does, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements
+//! out of bounds are, and `v5.shared` that the blocks of a cluster fill it together. Attributes follow the number of
+//! warps: `cluster 8` is how many blocks run a program together, `peers 2` how many programs are a cluster, `stages 3`
+//! the most slots that a ring may have (after the operands of a `for`, one of that loop), `raster 8` the width of the
+//! bands in which blocks walk the grid, `registers 64` the most registers of a thread, `cluster_k 4` how many blocks
+//! are to share the K of a product, `targets sm_90a` what there is code for, and `fast_math` relaxes float arithmetic.
+//! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or `extent N`; a
+//! position is `@file:line:column`; from stage 1 on a result's type is followed by its layout, `#0`, declared before
+//! the kernel; at stage 2, which a line `synchronized` announces, in shared memory by `%0`, declared likewise. `;`
+//! begins a comment. `print ∘ parse` is the identity. Arguments follow `with`, regions stand in braces with their
+//! parameters between bars:
 //! ```text
 //!   v9 = for v1, v2, v3 with v4 : f32[128] { |v5: i32, v6: f32[128]|
 //!     v7 = add v6, v6 : f32[128]
@@ -137,13 +135,11 @@ pub struct Function {
     /// Warps of a block, among which layouts divide tiles.
     pub num_warps: u32,
     /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::layouts::partition`].
-    /// What an operation yields is
-    /// then a block's own.
+    /// What an operation yields is then a block's own.
     pub cluster: u32,
     /// Peers along the first axis that run as one cluster, a block each, and share what they load: see
-    /// [`crate::passes::memory::multicast`]. Where
-    /// they do not divide the programs, a block has an index past the last one: it stores nothing. 1 if there is no such
-    /// cluster.
+    /// [`crate::passes::memory::multicast`]. Where they do not divide the programs, a block has an index past the last
+    /// one: it stores nothing. 1 if there is no such cluster.
     pub peers: u32,
     /// The most slots of a ring, of [`STAGES`](crate::types::STAGES); 1 if there are to be none.
     pub num_stages: u32,
@@ -156,8 +152,7 @@ pub struct Function {
     /// The most registers of a thread, of [`REGISTERS`](crate::types::REGISTERS), if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
     /// Blocks that are to share the K of the product in its loop, of [`CLUSTER_K`](crate::types::CLUSTER_K), on targets
-    /// with clusters; 1 if one block
-    /// has all of it. See [`crate::passes::layouts::partition`].
+    /// with clusters; 1 if one block has all of it. See [`crate::passes::layouts::partition`].
     pub cluster_k: u32,
     /// What it has code for.
     pub targets: Targets,

@@ -108,8 +108,7 @@ impl Function {
     /// block; `None` if they cannot.
     ///
     /// They can if the tile is a matrix that lies in panels of swizzled rows along the view's last axis, and is at an
-    /// `i32` index along each
-    /// axis.
+    /// `i32` index along each axis.
     pub fn bulk_copy(&self, buffer: Value, tf32: bool, blocks: u32, from: Location) -> Option<(TensorMap, TmaBox)> {
         let Location::View { base, at, .. } = from else { return None };
         let boxes = hopper::tma_box(self.mem(buffer)?, self.ty(buffer).shape).filter(|boxes| boxes.major == 1)?;

@@ -306,8 +306,8 @@ fn patterns(shape: Shape, bits: u32) -> impl Iterator<Item = Mem> {
 }
 
 /// Whether threads that hold a tile in a layout copy it to a memory by whole 16 bytes, without bank conflicts and by
-/// whole sectors: `cp.async`
-/// reads a sector of 32 bytes twice, and writes the 16 bytes of each lane by themselves, unless both halves of it stay together.
+/// whole sectors: `cp.async` reads a sector of 32 bytes twice, and writes the 16 bytes of each lane by themselves,
+/// unless both halves of it stay together.
 pub fn takes_whole_copies(from: &Layout, mem: &Mem) -> bool {
     let elements = WIDEST * 8 / mem.bits();
     let whole = |access: Access| {

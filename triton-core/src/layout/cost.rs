@@ -17,8 +17,7 @@ pub const SHUFFLE: f64 = 1.0;
 pub const WAVEFRONT: f64 = 1.0;
 
 /// A barrier of the program. *Measured:* 20, 28, 44 and 76 of 4, 8, 16 and 32 warps alone, of which it is that of 8;
-/// nothing between 64 `fma` a
-/// thread, and 8 to 35 with three blocks resident.
+/// nothing between 64 `fma` a thread, and 8 to 35 with three blocks resident.
 pub const BARRIER: f64 = 28.0;
 
 /// The latency of a conversion through shared memory: a barrier and a round trip. *Measured:* 45, 53 and 69 of 4, 8 and 16 warps; 23,
@@ -43,8 +42,7 @@ pub const SECTOR: f64 = 1.8;
 pub const SECTOR_OF_L2: f64 = 0.5;
 
 /// Bytes a microsecond that all multiprocessors together get of L2, where most of what programs share is. An estimate:
-/// recorded products are ranked
-/// better with it than with 5.5 or 11 million.
+/// recorded products are ranked better with it than with 5.5 or 11 million.
 pub const L2_BYTES: f64 = 8.0e6;
 
 /// The start of a block, which is not hidden where there are many. An estimate.
@@ -63,8 +61,7 @@ pub const SECTOR_REPEATED: f64 = 0.25;
 pub const SECTORS: f64 = 4.0;
 
 /// Lines of 128 bytes that L1 looks up in a cycle. *Measured:* 1 of loads. With 1, sums of `i8` and TF32 products go
-/// through shared memory before
-/// they are stored, and `i8` 4096³ takes 2.3 % longer.
+/// through shared memory before they are stored, and `i8` 4096³ takes 2.3 % longer.
 pub const LINES: f64 = 2.0;
 
 /// Instructions that make the address and the predicate of one global access. An estimate.

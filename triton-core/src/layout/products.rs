@@ -75,8 +75,7 @@ pub fn wgmma_tiling_of(sum: &Layout, shape: Shape) -> Option<Tiling> {
 }
 
 /// The operands for a sum in this layout, by `wgmma`: the left one in registers, the right one in shared memory, from
-/// which every warp reads
-/// all of it.
+/// which every warp reads all of it.
 pub fn wgmma(sum: &Layout, shape: Shape, depth: u32, bits: u32) -> Option<[Layout; 2]> {
     let tiling = wgmma_tiling_of(sum, shape)?;
     let &[m, n] = shape.dims() else { return None };

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Inflates a stream of RFC 1951 into as many bytes of text; `None` if it is not one. This crate depends on nothing, so
-/// that the program says by
-/// what texts are inflated.
+/// that the program says by what texts are inflated.
 pub type Inflate = fn(&[u8], usize) -> Option<String>;
 
 /// A text of a kernel.

@@ -1,13 +1,11 @@
 //! The operations of the tile IR, each declared once.
 //!
 //! A row of `ops!` is data: name, mnemonic, typed fields, effect, how layouts meet in it, the first stage that it is
-//! for, how many blocks it
-//! owns, doc. From it
-//! come the variant of [`Op`], its operands,
-//! printer, parser and the row of [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`]
-//! (typing: used by the checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::layouts::place`]
-//! (layouts) and `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`]; what
-//! combines the elements along an axis is a row of [`FoldKind`].
+//! for, how many blocks it owns, doc. From it come the variant of [`Op`], its operands, printer, parser and the row of
+//! [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`] (typing: used by the
+//! checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::layouts::place`] (layouts) and
+//! `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`]; what combines the elements
+//! along an axis is a row of [`FoldKind`].
 //!
 //! **Invariant:** an operation knows its operands and their types, but not the function that it is in.
 
@@ -282,10 +280,9 @@ ops! {
         /// The number of blocks, `i32`, likewise.
         NumBlocks = "num_blocks" { } Pure Unconstrained Synchronized 0;
         /// Waits for the product by `wgmma` that a sum is of, and yields the sum. Until then the product reads its
-        /// operands in shared memory,
-        /// and the sum is in flight: nothing takes it but another product, which adds to the same registers, and the
-        /// loop that carries it. Where
-        /// such a product has begun, the wait is for the operands alone, and nothing takes what it yields.
+        /// operands in shared memory, and the sum is in flight: nothing takes it but another product, which adds to the
+        /// same registers, and the loop that carries it. Where such a product has begun, the wait is for the operands
+        /// alone, and nothing takes what it yields.
         DotWait = "dot.wait" { sum: Value } Write Elementwise Synchronized 0;
         /// Tells the other blocks of the cluster that this one runs, and that messages may be sent to it.
         ClusterArrive = "cluster.arrive" { } Write Unconstrained Synchronized 0;

@@ -67,8 +67,7 @@ impl Checker<'_> {
     }
 
     /// Reports `a += b` of two element types: the variable keeps its own, so that the other operand is converted, or
-    /// the variable is declared
-    /// with the wider one.
+    /// the variable is declared with the wider one.
     pub(super) fn assignable(&mut self, op: BinaryOp, span: Span, old: &Val, new: &Val, name: &str) -> Option<()> {
         let (Some(ty), Some(found)) = (old.ty(&self.func), new.ty(&self.func)) else { return Some(()) };
         let (Some(own), Some(other)) = (ty.elem.num(), found.elem.num()) else { return Some(()) };

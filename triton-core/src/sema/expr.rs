@@ -179,8 +179,7 @@ impl Checker<'_> {
     }
 
     /// What a method was called on that is a word beside an operand, as in `a.precision(Tf32)`, and which of its words
-    /// it was given. The outer
-    /// `None`: it was reported.
+    /// it was given. The outer `None`: it was reported.
     pub(super) fn marked<'e>(
         &mut self,
         operand: &'e Expr,

@@ -1,8 +1,7 @@
 //! Sums of products by `wgmma`, at stage 2: until it is waited for, a product adds to registers, which nothing else may touch.
 //!
 //! A sum in flight is taken by one product, which adds to the same registers, or carried by the loop whose parameter
-//! they are: neither moves
-//! it. All else takes what a wait for it yields, unless a product has taken the sum.
+//! they are: neither moves it. All else takes what a wait for it yields, unless a product has taken the sum.
 
 use crate::entity::SideTable;
 use crate::ir::in_flight::{self, InFlight};

@@ -1,19 +1,18 @@
 //! Exchanges through shared memory, stage 1 → 2.
 //!
 //! *Before:* `convert`s, of which some move elements between warps, or are cheaper through memory than by shuffles. *After:*
-//! each of those is a buffer in shared memory, a store and a load, in the layout of memory that [`crate::layout::convert::plan`] has found;
-//! a tile that is larger than a buffer goes through it part by part. Every buffer is memory of its own:
-//! [`crate::passes::memory::sync`] writes the
-//! barriers, then [`crate::passes::memory::allocate`] the offsets. Where all of them are more than a block has, a
-//! buffer that is dead is reused for
-//! another tile in the same layout of memory: often by the same threads, which need not wait for one another.
+//! each of those is a buffer in shared memory, a store and a load, in the layout of memory that
+//! [`crate::layout::convert::plan`] has found; a tile that is larger than a buffer goes through it part by part. Every
+//! buffer is memory of its own: [`crate::passes::memory::sync`] writes the barriers, then
+//! [`crate::passes::memory::allocate`] the offsets. Where all of them are more than a block has, a buffer that is dead
+//! is reused for another tile in the same layout of memory: often by the same threads, which need not wait for one
+//! another.
 //!
-//! An operand of a product stays in the buffer, from which the product reads it ([`Function::shared_operands`]): its registers are
-//! needed for a step along K at a time, not for the tile; where sums take most registers, the memory is one from which a thread loads
-//! single steps ([`access::step_by_step`]). One whose axes are permuted, before the conversion or after it, is stored as it
-//! is, and the product reads an alias of the buffer with its axes in the other order: no element moves. So is one that
-//! is reshaped after it,
-//! as a matrix that is divided along K into a batch.
+//! An operand of a product stays in the buffer, from which the product reads it ([`Function::shared_operands`]): its
+//! registers are needed for a step along K at a time, not for the tile; where sums take most registers, the memory is
+//! one from which a thread loads single steps ([`access::step_by_step`]). One whose axes are permuted, before the
+//! conversion or after it, is stored as it is, and the product reads an alias of the buffer with its axes in the other
+//! order: no element moves. So is one that is reshaped after it, as a matrix that is divided along K into a batch.
 //!
 //! Blocks of a cluster exchange tiles by messages to one another's buffers. They arrive at the start, and wait for each other before the
 //! first message. Messages are received where something needs them, so that those of several tiles are under way together.
@@ -91,8 +90,7 @@ impl Context {
 }
 
 /// The result of a conversion that an operand of a product is, be it in another shape, and its axis along which the
-/// operand's elements along
-/// `axis` are; `None` if anything else uses it, or another block converts it.
+/// operand's elements along `axis` are; `None` if anything else uses it, or another block converts it.
 fn conversion(
     func: &Function,
     defs: &Defs,

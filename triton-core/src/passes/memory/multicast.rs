@@ -1,18 +1,17 @@
 //! Multicast: multicast peers run as a cluster, and share what they load, at stage 2.
 //!
 //! *Before:* the programs of a product that are peers along the first axis load the same tiles of one operand. *After:* two of them are
-//! a cluster ([`Function::peers`]), a block each. The buffer of that operand is [shared](crate::ir::RingBuffer::shared): each block copies
-//! half of it to both. So an item of the ring is filled when its slot is free in both blocks, which wait for each other
-//! there, and nowhere else.
-//! Half as many bytes of the operand come from the L2 cache. (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`.)
+//! a cluster ([`Function::peers`]), a block each. The buffer of that operand is
+//! [shared](crate::ir::RingBuffer::shared): each block copies half of it to both. So an item of the ring is filled when
+//! its slot is free in both blocks, which wait for each other there, and nowhere else. Half as many bytes of the
+//! operand come from the L2 cache. (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`.)
 //!
 //! It is for views whose rows do not begin at multiples of 32 bytes: of each row of a box more sectors are read than are used, and products
 //! wait for the L2 cache (`Image::takes_pitches` decides at the launch). Elsewhere waiting for another block costs more than it saves.
 //!
 //! Where the programs are odd along the first axis, one block of the last cluster has no program. It multiplies what is
-//! out of bounds, so that
-//! its peer is as any other, and stores nothing: what follows the loop is under a condition. So what comes before may load from views
-//! alone, and not write.
+//! out of bounds, so that its peer is as any other, and stores nothing: what follows the loop is under a condition. So
+//! what comes before may load from views alone, and not write.
 //!
 //! `schedule` asks which buffers are shared (`Peers::shared`), as it makes the ring; this pass writes the condition.
 

@@ -9,10 +9,10 @@
 //! Turns can tell which item of the next program they fill where the loop counts up from 0 by a constant, as often in every program, and at
 //! least as often as items are filled ahead. Otherwise the first items of the next program are filled after the loop.
 //!
-//! It is done where a loop of the kernel's own block has the one ring, which bulk copies fill, and a product of it is in flight; where what
-//! is loaded follows from the program's index, the arguments and the loop's counter; and where the ring and all other
-//! buffers lie beside each
-//! other in shared memory. A program that may wait for another one is left as it is (`map_programs`).
+//! It is done where a loop of the kernel's own block has the one ring, which bulk copies fill, and a product of it is
+//! in flight; where what is loaded follows from the program's index, the arguments and the loop's counter; and where
+//! the ring and all other buffers lie beside each other in shared memory. A program that may wait for another one is
+//! left as it is (`map_programs`).
 //!
 //! What does not depend on the program is computed once, before the loop over programs. The rest is its body.
 
@@ -47,8 +47,8 @@ pub fn persist(func: &mut Function, env: &Env) -> Result<(), String> {
 }
 
 /// Whether a ring and all buffers, of this many bytes, lie beside each other in shared memory, and as many blocks are
-/// resident then as where
-/// other buffers share the bytes of the ring. Blocks that are resident together hide each other's stores, too.
+/// resident then as where other buffers share the bytes of the ring. Blocks that are resident together hide each
+/// other's stores, too.
 pub(crate) fn fits(func: &Function, env: &Env, of_ring: u64, of_all: u64) -> bool {
     let resident = |bytes: u64| env.target.resident_blocks(func.threads(), 0, bytes as u32);
     // Each slot has an mbarrier.
@@ -65,8 +65,7 @@ struct MainLoop {
     programs: Vec<Inst>,
     defs: Defs,
     /// Of the values of the kernel's own block and of the loop's, what depends on the program or the loop's counter, or
-    /// is neither a scalar that nothing but arguments decide nor a buffer of
-    /// the ring.
+    /// is neither a scalar that nothing but arguments decide nor a buffer of the ring.
     varies: SideTable<Value, bool>,
 }
 

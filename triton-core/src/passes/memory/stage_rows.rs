@@ -1,14 +1,12 @@
 //! Copies of rows to shared memory ahead of reductions, at stage 2.
 //!
 //! *Before:* a row is loaded and reduced, and then meets other operands that are loaded after the reduction, such as the weight and the
-//! bias of a layer norm. The row's registers are live across the reduction, and the latency of the other loads follows it. *After:* all
-//! of them are copied by `cp.async`, the row by one item of a ring with one slot, then the others by one of another
-//! ring, which is in flight
-//! while the row is reduced and is waited for after it. Each thread copies what it holds, so that what it
-//! reads there needs no barrier; what several threads hold, one of them copies, and `sync` writes the barrier. Where
-//! the row is used after a
-//! reduction, it is read again: nothing of it is live across. What is computed from it by few cheap operations is rematerialised (Briggs,
-//! Cooper and Torczon, PLDI 1992).
+//! bias of a layer norm. The row's registers are live across the reduction, and the latency of the other loads follows
+//! it. *After:* all of them are copied by `cp.async`, the row by one item of a ring with one slot, then the others by
+//! one of another ring, which is in flight while the row is reduced and is waited for after it. Each thread copies what
+//! it holds, so that what it reads there needs no barrier; what several threads hold, one of them copies, and `sync`
+//! writes the barrier. Where the row is used after a reduction, it is read again: nothing of it is live across. What is
+//! computed from it by few cheap operations is rematerialised (Briggs, Cooper and Torczon, PLDI 1992).
 //!
 //! It is done in the kernel's own block, for loads from views that nothing writes, in whole vectors of 16 bytes, with padding that is a
 //! compile-time constant, and 0 where an extent may cut a vector; if

@@ -8,17 +8,16 @@
 //! Two accesses to global memory cannot alias if their pointers come from different parameters: memory reached through
 //! a `PtrMut` is not reachable through another argument (guaranteed by borrows for buffers, by the launch's contract
 //! for raw addresses); nor if constants say that they are disjoint parts of one parameter's memory
-//! ([`crate::analysis::interval`]). The elements of a view are reached as its tiles, and by gathers and scatters through pointers made from
-//! its parameter, any of which may alias any tile of it. Accesses are made by the same thread if they are at the very same location, no two
-//! threads hold an element, and no two elements are at one address, which is so of every view that is written; of
-//! atomic updates, one thread makes those of an
-//! element anyway. Updates of one kind may come in any order if the old values are unused. Accesses to shared
-//! memory alias within one buffer, where the layouts say by whom ([`crate::layout::Layout::reach`]); buffers share bytes only where
-//! the barriers that are written here allow it ([`crate::passes::memory::allocate`]). Slots of a ring are told apart by
-//! their items, as far as these
-//! differ by a constant: what is item `i + 1` in one turn of a loop is item `i` in the next. A copy writes its slot when it is issued, and
-//! again when it is waited for, so that a barrier after the wait publishes it; but every thread waits for bulk copies,
-//! and needs no barrier then.
+//! ([`crate::analysis::interval`]). The elements of a view are reached as its tiles, and by gathers and scatters
+//! through pointers made from its parameter, any of which may alias any tile of it. Accesses are made by the same
+//! thread if they are at the very same location, no two threads hold an element, and no two elements are at one
+//! address, which is so of every view that is written; of atomic updates, one thread makes those of an element anyway.
+//! Updates of one kind may come in any order if the old values are unused. Accesses to shared memory alias within one
+//! buffer, where the layouts say by whom ([`crate::layout::Layout::reach`]); buffers share bytes only where the
+//! barriers that are written here allow it ([`crate::passes::memory::allocate`]). Slots of a ring are told apart by
+//! their items, as far as these differ by a constant: what is item `i + 1` in one turn of a loop is item `i` in the
+//! next. A copy writes its slot when it is issued, and again when it is waited for, so that a barrier after the wait
+//! publishes it; but every thread waits for bulk copies, and needs no barrier then.
 //!
 //! An update that releases orders all accesses to global memory that the program made before, so that a barrier precedes it, whatever
 //! they were; one that acquires, all that follow.

@@ -2,12 +2,10 @@
 //!
 //! *Before:* each product is waited for at once, but for one that goes on over the back edge of its loop, for which `schedule` says where.
 //! *After:* a wait is before the first instruction that takes the sum, or writes shared memory, fills a slot or
-//! releases one. What is between
-//! runs beside the product, other products too.
+//! releases one. What is between runs beside the product, other products too.
 //!
 //! A wait stays in its block: all that an iteration begins is done at its end, but for sums that are carried. The
-//! assembler asks for that, too:
-//! only products that nothing but products take may go on over a back edge.
+//! assembler asks for that, too: only products that nothing but products take may go on over a back edge.
 
 use crate::ir::{Block, Function, Inst};
 use crate::ops::{Effect, Op};

@@ -8,10 +8,9 @@
 //! | `exp2(x)` in `f32` | `exp2.ftz(x)` | a result below 2⁻¹²⁶ is 0 |
 //!
 //! In `f32` a quotient is not if |b| is above 2¹²⁶, where the quotient is less exact, or at most 2⁻¹²⁸, where it is
-//! infinite, and NaN for an `a` of 0.
-//! The half types keep their divisions, since so few of their numbers have a reciprocal that is normal. Nothing else is
-//! changed: other functions have the bounds that
-//! they have without, there are NaN, infinities and zeros with a sign, and sums keep their order.
+//! infinite, and NaN for an `a` of 0. The half types keep their divisions, since so few of their numbers have a
+//! reciprocal that is normal. Nothing else is changed: other functions have the bounds that they have without, there
+//! are NaN, infinities and zeros with a sign, and sums keep their order.
 //!
 //! This is the one pass that changes results. It is not an optimisation, but what the option says: it runs once, on what the
 //! checker made, and what comes out is embedded, run by the CPU device and compiled. So all devices still agree, bit for bit.

@@ -2,9 +2,8 @@
 //! What goes through shared memory is written out by [`crate::passes::memory::exchange`].
 //!
 //! The code of a plan is [`crate::layout::convert::Plan::execute`], step by step; everything that depends on the thread
-//! is a linear function
-//! of its index ([`Threads`]), computed where it is needed: its live range is short, and the assembler hoists what is
-//! worth it.
+//! is a linear function of its index ([`Threads`]), computed where it is needed: its live range is short, and the
+//! assembler hoists what is worth it.
 
 use crate::hash::WordMap;
 use crate::ir::Value;

@@ -1,6 +1,5 @@
 //! What only depends on the thread: linear functions of the bits of its index, and predicates of them. What the whole
-//! kernel reads of them is
-//! computed [at the entry](crate::ptx::lower::at_entry).
+//! kernel reads of them is computed [at the entry](crate::ptx::lower::at_entry).
 
 use crate::hash::WordMap;
 use crate::ir::Value;

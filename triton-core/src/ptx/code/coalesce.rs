@@ -1,10 +1,9 @@
 //! Copies of the sums of `wgmma`, in loops: what is copied and its copy become one register where they are never live together.
 //!
 //! `wgmma` adds to the registers that it reads, and what a loop carries has registers of its own, so that a sum that is
-//! computed in a turn is
-//! moved to the product, and the product's to the loop. An assembler does not undo it: sums lie side by side, and it gives the same
-//! place to those of several products. This is the coalescing of Chaitin ("Register allocation and spilling via graph
-//! coloring", 1982), of these registers alone.
+//! computed in a turn is moved to the product, and the product's to the loop. An assembler does not undo it: sums lie
+//! side by side, and it gives the same place to those of several products. This is the coalescing of Chaitin ("Register
+//! allocation and spilling via graph coloring", 1982), of these registers alone.
 //!
 //! A sum in flight is live until its wait, as something takes it after that.
 

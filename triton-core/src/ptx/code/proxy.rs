@@ -10,8 +10,8 @@ use crate::ops::{Agent, Memory, Op};
 use std::ops::Range;
 
 /// What is known of the async proxy. Which bytes it accesses holds for the whole kernel. Whether threads have accessed
-/// some is of the current
-/// position: a barrier ends it, each branch begins with what held before it, and after both it is what either of them leaves.
+/// some is of the current position: a barrier ends it, each branch begins with what held before it, and after both it
+/// is what either of them leaves.
 pub(crate) struct Proxy {
     /// Of each buffer, slot and alias, whether its bytes are accessed by the async proxy, be it for another buffer.
     shared: SideTable<Value, bool>,

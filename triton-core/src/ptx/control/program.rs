@@ -33,8 +33,7 @@ impl Lower<'_> {
     }
 
     /// The program's indices along the first two axes, if blocks walk them in bands of this width along the first.
-    /// Blocks start in the order of
-    /// their numbers, x first.
+    /// Blocks start in the order of their numbers, x first.
     fn in_bands(&mut self, width: u32) -> [Reg; 2] {
         let special = |cx: &mut Self, what| cx.mov(Ty::U32, Operand::Special(what));
         let (x, y) = (special(self, Special::Ctaid(0)), special(self, Special::Ctaid(1)));

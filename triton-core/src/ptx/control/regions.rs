@@ -64,9 +64,8 @@ impl Lower<'_> {
     }
 
     /// What is carried, after the loop. Sums of `f32` leave it by an addition of −0, which changes no bit: an assembler
-    /// would give sums that
-    /// are stored as vectors neighbouring registers in the loop too, where every other multiplication then has two operands in one bank of
-    /// the register file.
+    /// would give sums that are stored as vectors neighbouring registers in the loop too, where every other
+    /// multiplication then has two operands in one bank of the register file.
     fn left(&mut self, param: Value, regs: &[Reg], in_words: bool) -> Vec<Reg> {
         if !self.analyses.loop_carried.fused[param] {
             return self.carried(regs, in_words);
@@ -108,8 +107,7 @@ impl Lower<'_> {
     }
 
     /// Before the turns of a loop, each of which begins after the one before. What threads alone did before the loop is
-    /// fenced once, and not by
-    /// a barrier of each turn.
+    /// fenced once, and not by a barrier of each turn.
     fn enter_turns(&mut self, regions: &[Block]) {
         let func = self.func;
         let touches = regions.iter().any(|&region| self.proxy.touches_inside(func, region));

@@ -1,6 +1,5 @@
 //! What analyses say of the function: found before the first instruction, and never changed. It holds for the whole
-//! kernel, since it is about
-//! values and not about registers.
+//! kernel, since it is about values and not about registers.
 
 use crate::analysis::axis::{self, AxisInfo};
 use crate::entity::SideTable;

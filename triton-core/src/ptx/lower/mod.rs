@@ -1,6 +1,5 @@
 //! IR at stage 2 → PTX: the walk over the instructions, and what is not arithmetic, conversion or memory. What other
-//! files emit, they emit as
-//! methods of `Lower`, too; what they remember is in its contexts.
+//! files emit, they emit as methods of `Lower`, too; what they remember is in its contexts.
 //!
 //! A scalar is one register with the same value in all threads; a tile is one register for each of its layout's
 //! registers.
@@ -157,8 +156,7 @@ fn entry_name(name: &str) -> String {
 }
 
 /// What lowering knows and has made. The type of a field says what it keeps, and from where to where that holds; those
-/// that hold for the whole
-/// kernel come first.
+/// that hold for the whole kernel come first.
 pub(crate) struct Lower<'a> {
     pub func: &'a Function,
     pub target: Target,

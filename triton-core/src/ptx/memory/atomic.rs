@@ -8,8 +8,8 @@
 //! changed, nothing is exchanged: most updates of a maximum that many threads share.
 //!
 //! Of an ordered update, the thread that makes it orders what all threads of the block did before the barrier that
-//! [`crate::passes::memory::sync`]
-//! puts before it, and after the one behind it: causality is transitive across a barrier of the block (PTX ISA, "Causality order").
+//! [`crate::passes::memory::sync`] puts before it, and after the one behind it: causality is transitive across a
+//! barrier of the block (PTX ISA, "Causality order").
 
 use crate::analysis::axis;
 use crate::ir::{InstData, Value};

@@ -6,11 +6,9 @@
 //! item before; so the thread that fills its slot next comes after them. (PTX ISA, "Asynchronous data movement and conversion".)
 //!
 //! Where the blocks of a cluster [fill a ring together](crate::ir::Function::is_shared), a slot has another mbarrier,
-//! at which the other blocks
-//! arrive when it is free there. The thread that is to fill it arrives at theirs, and waits for its own: relaxed, between fences for shared
-//! memory alone, so that nothing waits for global memory. A block ends after all items have arrived that others copy to
-//! it, so that nothing of
-//! the cluster is to be waited for at the end.
+//! at which the other blocks arrive when it is free there. The thread that is to fill it arrives at theirs, and waits
+//! for its own: relaxed, between fences for shared memory alone, so that nothing waits for global memory. A block ends
+//! after all items have arrived that others copy to it, so that nothing of the cluster is to be waited for at the end.
 
 use crate::ir::{RingId, Value};
 use crate::layout::{Mem, hopper};

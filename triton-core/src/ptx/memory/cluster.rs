@@ -1,14 +1,11 @@
 //! Lowering of what the blocks of a cluster tell one another: messages by `st.async`, and an mbarrier for each buffer that receives some.
 //!
 //! The barrier of the cluster says no more than that all blocks run, and that their mbarriers are initialized: it is
-//! arrived at, relaxed, at the
-//! start, and waited for before the first message, so that the loads between hide it. An mbarrier has one phase. It
-//! expects the bytes of all
-//! blocks' messages before any of them may be sent. The wait for them is relaxed, and a fence for shared memory alone
-//! follows: as one, at the scope of a
-//! cluster, they would wait for global memory, too. A block ends only after all messages to it have arrived, and so
-//! there is no barrier at the
-//! end. (PTX ISA, "Asynchronous store", "barrier.cluster", "mapa".)
+//! arrived at, relaxed, at the start, and waited for before the first message, so that the loads between hide it. An
+//! mbarrier has one phase. It expects the bytes of all blocks' messages before any of them may be sent. The wait for
+//! them is relaxed, and a fence for shared memory alone follows: as one, at the scope of a cluster, they would wait for
+//! global memory, too. A block ends only after all messages to it have arrived, and so there is no barrier at the end.
+//! (PTX ISA, "Asynchronous store", "barrier.cluster", "mapa".)
 
 use crate::ir::Value;
 use crate::layout::Mem;
@@ -54,8 +51,7 @@ impl Lower<'_> {
     }
 
     /// Sends a tile's parts to the blocks. Of threads that hold the same element one sends it; where all lanes of a
-    /// warp do, each lane sends
-    /// to another block.
+    /// warp do, each lane sends to another block.
     pub(crate) fn cluster_send(&mut self, buffer: Value, value: Value, axis: u32) -> Result<(), String> {
         let func = self.func;
         let (tile, result) = (func.ty(value).shape, func.ty(buffer).shape);

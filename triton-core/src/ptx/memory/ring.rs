@@ -1,11 +1,9 @@
 //! Lowering of rings that `cp.async` fills.
 //!
 //! A fill is a copy for each vector of a thread, under the fill's condition, with as many bytes as are in bounds and 0
-//! for the rest, or a store
-//! where what is out of bounds is not 0; and
-//! with the last buffer of the ring a commit, under no condition: so that a wait for an item is one for all groups but
-//! the newest `distance − 1`. A
-//! release is nothing: the barrier that publishes a later item also ends the reads of this one.
+//! for the rest, or a store where what is out of bounds is not 0; and with the last buffer of the ring a commit, under
+//! no condition: so that a wait for an item is one for all groups but the newest `distance − 1`. A release is nothing:
+//! the barrier that publishes a later item also ends the reads of this one.
 
 use crate::ir::{RingId, Value};
 use crate::layout::{Mem, access};

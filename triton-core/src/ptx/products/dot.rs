@@ -1,9 +1,8 @@
 //! Lowering of matrix products.
 //!
-//! Operands are in registers, in the layouts that `passes::place` asks for, or in shared memory, from which what a step along K needs is
-//! loaded one step ahead ([`crate::ptx::products::fragments`]). The step is the outermost loop: what it has loaded is
-//! used by all sums, and neighbouring
-//! instructions do not wait for one another.
+//! Operands are in registers, in the layouts that `passes::place` asks for, or in shared memory, from which what a step
+//! along K needs is loaded one step ahead ([`crate::ptx::products::fragments`]). The step is the outermost loop: what
+//! it has loaded is used by all sums, and neighbouring instructions do not wait for one another.
 
 use crate::hash::WordMap;
 use crate::ir::{InstData, Value};

@@ -502,8 +502,7 @@ impl Print for Inst {
 }
 
 /// `wgmma.mma_async`, which multiplies `d` by `scale`, 1 or 0, before it adds. Scales of integer operands are not
-/// written; only 16-bit operands
-/// in memory may be transposed.
+/// written; only 16-bit operands in memory may be transposed.
 fn wgmma(out: &mut Text, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, scale: u32, transposed: [bool; 2]) {
     let [_, _, k] = kind.shape();
     let n = 2 * d.len();

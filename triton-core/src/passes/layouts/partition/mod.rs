@@ -8,18 +8,16 @@
 //! annotated axes: Xu et al., "GSPMD", arXiv 2105.04663.)
 //!
 //! A product is partitioned along K among as many blocks as the kernel asks for (`product`, [`Function::cluster_k`]):
-//! each block multiplies its part of every tile in a loop, and
-//! after the loop the blocks exchange their sums. By `cluster.scatter` each is given what all have of its columns,
-//! which it adds in their order, and
-//! goes on with: so the result is the same each time, by one launch and without a workspace.
+//! each block multiplies its part of every tile in a loop, and after the loop the blocks exchange their sums. By
+//! `cluster.scatter` each is given what all have of its columns, which it adds in their order, and goes on with: so the
+//! result is the same each time, by one launch and without a workspace.
 //!
 //! Which values have the axis follows from the reductions, forward and backward through elementwise operations and changes of shape
 //! (`axes`). If an operation would need elements of two blocks, nothing is partitioned. What has no such axis is computed by every block,
 //! and stored by the first.
 //!
 //! How many blocks have a row is a rule of its bytes ([`blocks`]), found by measurement on an H200; there is no model
-//! of it. It only depends on
-//! the function and the target. A target without clusters has everything in one block.
+//! of it. It only depends on the function and the target. A target without clusters has everything in one block.
 
 mod axes;
 mod product;

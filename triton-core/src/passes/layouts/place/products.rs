@@ -1,6 +1,5 @@
 //! The layouts of matrix products: the instructions, and the arrangement of warps. Of a batch there are as many groups
-//! of warps as there are
-//! matrices and warps for them.
+//! of warps as there are matrices and warps for them.
 
 use crate::ir::{Function, Inst, Value};
 use crate::layout::{Atom, Layout, Tiling, products};
@@ -34,8 +33,8 @@ pub(super) fn tilings(func: &Function, kind: DotKind, [a, acc]: [Value; 2], env:
 }
 
 /// The arrangements of a function's warps in which `wgmma` can compute a product, if the target has it; none for a
-/// batch. Elements of other than 16 bits are
-/// read along K alone: where they lie so in memory, the left operand as it is and the right one transposed.
+/// batch. Elements of other than 16 bits are read along K alone: where they lie so in memory, the left operand as it is
+/// and the right one transposed.
 pub(super) fn warpgroup_tilings(func: &Function, kind: DotKind, [a, b, acc]: [Value; 3], env: &Env) -> Vec<Tiling> {
     let tensor = func.ty(a).elem.num().filter(|&dtype| dtype != DType::F32 || kind == DotKind::Tf32);
     let Some(depth) = tensor.filter(|_| env.target.info().wgmma).and_then(products::wgmma_depth) else {

@@ -10,18 +10,18 @@
 //! moves the wait and the barrier before the last step along K. A product of warpgroups goes on over the back edge: the fill follows when
 //! the one before it is done, and a second barrier, behind the wait, publishes what threads copied.
 //!
-//! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its indices follow from
-//! the loop's counter, from what the loop does not change, and from views that nothing writes, such as a table of blocks; if out of bounds
-//! it yields 0; and if nothing writes the view ([`ReadOnly`](crate::analysis::read_only::ReadOnly)).
-//! So is a gather by whole vectors: its addresses are computed again for the item that is filled. A rounding to tf32
-//! may be between load and store, which bulk copies do. A tile whose axes
-//! are permuted, or that is reshaped, is filled as it is loaded, and products see the slot in the other shape. A ring has as
-//! many slots as `num_stages`, or the number of stages of its loop, and the memory of a block allow, and is not made for less than two.
-//! A loop that asks for two or more itself has two where they do not fit: that is then an error.
+//! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its
+//! indices follow from the loop's counter, from what the loop does not change, and from views that nothing writes, such
+//! as a table of blocks; if out of bounds it yields 0; and if nothing writes the view
+//! ([`ReadOnly`](crate::analysis::read_only::ReadOnly)). So is a gather by whole vectors: its addresses are computed
+//! again for the item that is filled. A rounding to tf32 may be between load and store, which bulk copies do. A tile
+//! whose axes are permuted, or that is reshaped, is filled as it is loaded, and products see the slot in the other
+//! shape. A ring has as many slots as `num_stages`, or the number of stages of its loop, and the memory of a block
+//! allow, and is not made for less than two. A loop that asks for two or more itself has two where they do not fit:
+//! that is then an error.
 //!
 //! Three steps with data between: `candidates` are the loops and loads that rings could take, a `Plan` says which of
-//! them do and how many slots
-//! each ring has, and `write` makes it so.
+//! them do and how many slots each ring has, and `write` makes it so.
 
 mod candidates;
 mod plan;

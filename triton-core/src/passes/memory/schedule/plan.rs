@@ -22,8 +22,7 @@ impl Plan {
         let (most, limit) = (most_stages(func), u64::from(env.target.shared_bytes()));
         let bytes: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
         // A block that runs several programs stores the result of one while it fills the ring for the next one, if as
-        // many blocks are resident as
-        // where these share bytes.
+        // many blocks are resident as where these share bytes.
         if let [of] = &plan.loops[..]
             && env.persistent
             && plan.peers == 1
