@@ -335,7 +335,7 @@ fn laid_out(
     Ok(func)
 }
 
-/// A function at stage 1 at stage 2, and its code.
+/// What a function at stage 1 becomes at stage 2, and its code.
 fn lowered(
     mut func: Function,
     env: &Env,
@@ -366,7 +366,8 @@ pub fn image_of(func: &Function, target: Target, specialization: Specialization)
     printed(func, generated(func, target, specialization)?, &Env::new(target, specialization))
 }
 
-/// The image of a specialised function, of which the one at stage 1 is given, too, and the function at stage 2 that it is made of.
+/// The image of a specialised function, and the function at stage 2 that it is made of. `placed` is the function at stage 1, with
+/// layouts of the least cost.
 fn image(
     stage_0: &Function,
     placed: &Function,

@@ -7,6 +7,7 @@
 //!
 //! A sum in flight is live until its wait, as something takes it after that.
 
+use crate::ptx::code::registers::Registers;
 use crate::ptx::{Class, Inst, Op, Operand, Reg};
 use std::cmp::Reverse;
 
@@ -15,12 +16,15 @@ type Set = Vec<u64>;
 
 /// See the [module's page](self); `registers` says how many there are of each class.
 pub(crate) fn coalesce(body: &mut Vec<Inst>, registers: [u32; 4]) {
-    let count = registers[Class::B32 as usize] as usize;
-    let (copies, depths) = (copies_of_sums(body, count), depths(body));
+    let copies = copies_of_sums(body, registers);
+    if copies.is_empty() {
+        return;
+    }
+    let depths = depths(body);
     if !copies.iter().any(|&(at, ..)| depths[at] > 0) {
         return;
     }
-    let mut numbers = Numbers::new(count);
+    let mut numbers = Numbers::new(registers);
     for &(_, dst, src) in &copies {
         numbers.add(dst);
         numbers.add(src);
@@ -62,28 +66,6 @@ pub(crate) fn coalesce(body: &mut Vec<Inst>, registers: [u32; 4]) {
     body.retain(|inst| copied(inst).is_none_or(|(dst, src)| dst != src));
 }
 
-/// A table by the registers of 32 bits.
-struct Registers<T>(Vec<T>);
-
-impl<T: Copy + Default> Registers<T> {
-    fn new(count: usize) -> Registers<T> {
-        Registers(vec![T::default(); count])
-    }
-
-    fn get(&self, reg: Reg) -> T {
-        let is_known = reg.class == Class::B32;
-        is_known.then(|| self.0.get(reg.index as usize).copied()).flatten().unwrap_or_default()
-    }
-
-    fn set(&mut self, reg: Reg, to: T) {
-        if reg.class == Class::B32
-            && let Some(of) = self.0.get_mut(reg.index as usize)
-        {
-            *of = to;
-        }
-    }
-}
-
 /// The registers that copies of sums name, counted from 0.
 struct Numbers {
     regs: Vec<Reg>,
@@ -91,8 +73,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn new(count: usize) -> Numbers {
-        Numbers { regs: Vec::new(), of_reg: Registers::new(count) }
+    fn new(registers: [u32; 4]) -> Numbers {
+        Numbers { regs: Vec::new(), of_reg: Registers::new(registers) }
     }
 
     fn add(&mut self, reg: Reg) {
@@ -114,7 +96,7 @@ fn copied(inst: &Inst) -> Option<(Reg, Reg)> {
 }
 
 /// The copies of sums, and of copies of those: where, from which register, and to which.
-fn copies_of_sums(body: &[Inst], count: usize) -> Vec<(usize, Reg, Reg)> {
+fn copies_of_sums(body: &[Inst], registers: [u32; 4]) -> Vec<(usize, Reg, Reg)> {
     #[derive(Clone, Copy, Default, PartialEq, Eq)]
     enum Is {
         #[default]
@@ -126,7 +108,7 @@ fn copies_of_sums(body: &[Inst], count: usize) -> Vec<(usize, Reg, Reg)> {
     if !body.iter().any(is_product) {
         return Vec::new();
     }
-    let mut known: Registers<Is> = Registers::new(count);
+    let mut known: Registers<Is> = Registers::new(registers);
     for inst in body {
         if let Op::Wgmma { d, a, .. } | Op::WgmmaFirst { d, a, .. } = &inst.op {
             for &sum in d {

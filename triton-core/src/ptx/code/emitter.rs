@@ -36,6 +36,7 @@ impl Emitter {
     /// No code, with the cursor in the body.
     pub fn new() -> Emitter {
         Emitter {
+            // Code of most kernels fits, and is not copied as it grows.
             here: Vec::with_capacity(4096),
             other: Vec::new(),
             is_at_entry: false,

@@ -5,3 +5,4 @@ pub(crate) mod dce;
 pub(crate) mod emitter;
 pub(crate) mod packed;
 pub(crate) mod proxy;
+pub(crate) mod registers;
