@@ -8,7 +8,7 @@ use crate::ptx::{
 
 /// Appends its text.
 trait Print {
-    fn print(&self, out: &mut Text);
+    fn print(&self, out: &mut String);
 }
 
 /// Appends pieces one after the other.
@@ -16,30 +16,21 @@ macro_rules! put {
     ($out:expr, $($piece:expr),+) => {{ $( $piece.print($out); )+ }};
 }
 
-/// Text as bytes, of which digits are pushed one by one: a `String` takes three times as long for that.
-struct Text(Vec<u8>);
-
-impl Text {
-    fn push_str(&mut self, piece: &str) {
-        self.0.extend_from_slice(piece.as_bytes());
-    }
-}
-
 impl Print for str {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         out.push_str(self);
     }
 }
 
 impl Print for char {
-    fn print(&self, out: &mut Text) {
-        out.push_str(self.encode_utf8(&mut [0; 4]));
+    fn print(&self, out: &mut String) {
+        out.push(*self);
     }
 }
 
 macro_rules! print_unsigned {
     ($($int:ty)*) => { $( impl Print for $int {
-        fn print(&self, out: &mut Text) {
+        fn print(&self, out: &mut String) {
             decimal(*self as u64, out);
         }
     } )* };
@@ -48,32 +39,32 @@ macro_rules! print_unsigned {
 print_unsigned!(u8 u16 u32 usize);
 
 impl Print for i64 {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         if *self < 0 {
-            out.push_str("-");
+            out.push('-');
         }
         decimal(self.unsigned_abs(), out);
     }
 }
 
 impl Print for i32 {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         i64::from(*self).print(out);
     }
 }
 
-fn decimal(number: u64, out: &mut Text) {
+fn decimal(number: u64, out: &mut String) {
     if number > 9 {
         decimal(number / 10, out);
     }
-    out.0.push(b'0' + (number % 10) as u8);
+    out.push(char::from(b'0' + (number % 10) as u8));
 }
 
 /// Items with commas between them.
 struct List<'a, T>(&'a [T]);
 
 impl<T: Print> Print for List<'_, T> {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         for (i, item) in self.0.iter().enumerate() {
             if i > 0 {
                 out.push_str(", ");
@@ -87,7 +78,7 @@ impl<T: Print> Print for List<'_, T> {
 struct Words<'a>(&'a [Reg]);
 
 impl Print for Words<'_> {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         match self.0 {
             [reg] => reg.print(out),
             regs => put!(out, "{", List(regs), "}"),
@@ -99,7 +90,7 @@ impl Print for Words<'_> {
 struct Vector(usize);
 
 impl Print for Vector {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         if self.0 != 1 {
             put!(out, ".v", self.0);
         }
@@ -109,7 +100,7 @@ impl Print for Vector {
 /// The kernel as a module.
 pub fn print(kernel: &Kernel) -> String {
     // A line of an instruction has some forty bytes.
-    let mut text = Text(Vec::with_capacity(1024 + 48 * kernel.body.len()));
+    let mut text = String::with_capacity(1024 + 48 * kernel.body.len());
     let out = &mut text;
     let (major, minor) = kernel.version;
     put!(out, ".version ", major, ".", minor, "\n.target ", kernel.target, "\n.address_size 64\n\n");
@@ -177,7 +168,7 @@ pub fn print(kernel: &Kernel) -> String {
     for (i, file) in kernel.files.iter().enumerate() {
         put!(out, ".file ", i + 1, " ", format!("{file:?}"), "\n");
     }
-    String::from_utf8(text.0).expect("each piece is text")
+    text
 }
 
 fn prefix(class: Class) -> &'static str {
@@ -190,20 +181,20 @@ fn prefix(class: Class) -> &'static str {
 }
 
 impl Print for Reg {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         put!(out, prefix(self.class), self.index)
     }
 }
 
 impl Print for Address {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         let Address { base, offset } = self;
         if *offset == 0 { put!(out, "[", base, "]") } else { put!(out, "[", base, "+", offset, "]") }
     }
 }
 
 impl Print for Operand {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         match self {
             Operand::Reg(reg) => reg.print(out),
             Operand::Int(int) => int.print(out),
@@ -231,7 +222,7 @@ fn axis_name(axis: u8) -> char {
 }
 
 impl Print for Ty {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         out.push_str(match self {
             Ty::Pred => "pred",
             Ty::B8 => "b8",
@@ -257,7 +248,7 @@ impl Print for Ty {
 }
 
 impl Print for Opcode {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         out.push_str(match self {
             Opcode::Add => "add",
             Opcode::AddRn => "add.rn",
@@ -297,7 +288,7 @@ impl Print for Opcode {
 }
 
 impl Print for AtomicOp {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         out.push_str(match self {
             AtomicOp::Add => "add",
             AtomicOp::Min => "min",
@@ -312,7 +303,7 @@ impl Print for AtomicOp {
 }
 
 impl Print for Cmp {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         out.push_str(match self {
             Cmp::Eq => "eq",
             Cmp::Ne => "ne",
@@ -327,7 +318,7 @@ impl Print for Cmp {
 }
 
 impl Print for Round {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         out.push_str(match self {
             Round::None => "",
             Round::Rn => ".rn",
@@ -340,7 +331,7 @@ impl Print for Round {
 }
 
 impl Print for Inst {
-    fn print(&self, out: &mut Text) {
+    fn print(&self, out: &mut String) {
         if let Some(guard) = self.guard {
             put!(out, "@", guard, " ");
         }
@@ -501,9 +492,9 @@ impl Print for Inst {
     }
 }
 
-/// `wgmma.mma_async`, which multiplies `d` by `scale`, 1 or 0, before it adds. Scales of integer operands are not
-/// written; only 16-bit operands in memory may be transposed.
-fn wgmma(out: &mut Text, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, scale: u32, transposed: [bool; 2]) {
+/// `wgmma.mma_async`, which multiplies `d` by `scale`, 1 or 0, before it adds. Scales of integer operands are not written; only 16-bit operands
+/// in memory may be transposed.
+fn wgmma(out: &mut String, kind: Mma, [d, a]: [&[Reg]; 2], b: Reg, scale: u32, transposed: [bool; 2]) {
     let [_, _, k] = kind.shape();
     let n = 2 * d.len();
     put!(
