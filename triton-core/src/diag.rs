@@ -48,7 +48,7 @@ codes! {
     T0103 = "shapes that do not broadcast";
     T0104 = "an operator or function that is not defined for the element type";
     T0105 = "a mask or a condition that is not `bool`";
-    T0106 = "`arange` whose length is not a power of two";
+    T0106 = "`arange` of a length that no tile has";
     T0107 = "an argument that must be a compile-time constant";
     T0108 = "a tile that is too large";
     T0109 = "a store through a read-only pointer";

@@ -210,7 +210,7 @@ impl Walk<'_> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "whatever moves nothing is elementwise")]
 fn work(func: &Function, data: &InstData) -> Work {
     let warps = f64::from(func.num_warps);
-    let registers = |value: Value| func.layout(value).map_or(1.0, |layout| layout.registers() as f64);
+    let registers = |value: Value| func.registers(value) as f64;
     let bytes =
         |value: Value| f64::from(func.ty(value).elem.bits().div_ceil(8)) * func.ty(value).shape.elements() as f64;
     let issue = |value: Value| registers(value) * warps * cost::ISSUE;
@@ -274,14 +274,13 @@ fn dot(func: &Function, data: &InstData, kind: DotKind, a: Value, acc: Value) ->
         let of = |(operand, layout): (Value, crate::layout::Layout)| {
             let bits = f64::from(func.ty(operand).elem.bits());
             // Many lanes read the same: 16 bytes take two wavefronts.
-            layout.registers() as f64 * bits / 128.0 * warps * 2.0 * cost::WAVEFRONT
+            (layout.registers() * func.copies(operand)) as f64 * bits / 128.0 * warps * 2.0 * cost::WAVEFRONT
         };
         func.shared_operands(&data.op).into_iter().map(of).sum::<f64>()
     };
     match kind {
         DotKind::Fma | DotKind::Any | DotKind::Tf32 => {
-            let registers =
-                func.layout(acc).map_or(elements / LANES as f64 / warps, |layout| layout.registers() as f64);
+            let registers = func.layout(acc).map_or(elements / LANES as f64 / warps, |_| func.registers(acc) as f64);
             let words = f64::from(func.ty(acc).elem.bits().div_ceil(32));
             Work { issue: registers * depth * warps * cost::ISSUE * words, shared: reads(), ..Work::default() }
         }

@@ -20,9 +20,9 @@ fn kernel(out: PtrMut<f32>, n: i32, x: f32) {
         store(out + i, 1.0, true);
     }
     for i in unroll(0..3) {
-        store(out + arange(0, 1 << i), arange(0, 3 << i).to::<f32>(), true);
-        //~ `arange(0, 3 << i)`: `arange(0, 3)` has 3 elements, which is not a power of two [T0106]
-        //~   help: take 4 elements and mask off the rest, as in `load(p + i, i < 3)`
+        store(out + arange(0, 1 << i), arange(0, 35 << i).to::<f32>(), true);
+        //~ `arange(0, 35 << i)`: `arange(0, 35)` has 35 = 35 · 1 elements: the odd factor is more than 31 [T0106]
+        //~   help: take 36 elements and mask off the rest, as in `load(p + i, i < 35)`
     }
     let mut v = zeros::<f32>([8]);
     for i in unroll(0..2) {

@@ -146,7 +146,7 @@ pub fn vector_width(func: &Function, facts: &SideTable<Value, AxisInfo>, at: Loc
             };
             let divisibility =
                 (0..=last).map(|axis| step(axis).saturating_mul(bytes)).fold(facts[base].divisibility, u64::min);
-            AxisInfo { contiguity: shape.dims()[last].into(), divisibility, ..AxisInfo::UNKNOWN }
+            AxisInfo { contiguity: shape.base().dims()[last].into(), divisibility, ..AxisInfo::UNKNOWN }
         }
     };
     access_width(axis, bytes).min(WIDEST / bytes)
@@ -186,11 +186,15 @@ pub fn update_width(
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "of what is not computed from facts, nothing is known")]
 fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInfo>) -> AxisInfo {
-    let extent = u64::from(ty.shape.dims().last().copied().unwrap_or(1));
+    // Runs are of powers of two.
+    let along = |shape: Shape| u64::from(shape.base().dims().last().copied().unwrap_or(1));
+    let extent = along(ty.shape);
     match *op {
         Op::Const { value } => constant(value),
         Op::Arange { start, .. } => {
-            AxisInfo { contiguity: extent, divisibility: pow2_of(start.into()), ..AxisInfo::UNKNOWN }
+            let single = ty.shape.num_copies() == 1;
+            let divisibility = pow2_of(start.into()).min(if single { MAX_DIVISIBILITY } else { extent });
+            AxisInfo { contiguity: extent, divisibility, ..AxisInfo::UNKNOWN }
         }
         Op::Splat { x, .. } => AxisInfo { constancy: extent, ..facts[x] },
         Op::Broadcast { x, .. } => {
@@ -199,7 +203,7 @@ fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInf
             if replicated { AxisInfo { contiguity: 1, constancy: extent, prefix: 1, ..facts[x] } } else { facts[x] }
         }
         Op::Reshape { x, .. } => {
-            let old = u64::from(func.ty(x).shape.dims().last().copied().unwrap_or(1));
+            let old = along(func.ty(x).shape);
             facts[x].cut(if extent >= old { old } else { extent })
         }
         Op::Permute { x, order } => {

@@ -139,7 +139,7 @@ pub(super) fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, d
 /// Registers of the addresses of a view; those of pointers are values, and counted.
 fn addresses(func: &Function, facts: &SideTable<Value, AxisInfo>, data: &InstData) -> u32 {
     let Some(at @ Location::View { .. }) = vectors(data) else { return 0 };
-    let registers = data.accessed_tile().and_then(|tile| func.layout(tile)).map_or(1, Layout::registers) as u32;
+    let registers = data.accessed_tile().map_or(1, |tile| func.registers(tile)) as u32;
     let width = axis::vector_width(func, facts, at) as u32;
     // Where elements are accessed one by one, each has its own mask, too.
     (if width == 1 { 3 } else { 2 }) * (registers / width).clamp(1, ADDRESSES)
@@ -155,12 +155,14 @@ fn fragments(func: &Function, op: &Op) -> u32 {
     let words = |(operand, layout): (Value, Layout)| {
         let ty = func.ty(operand);
         let axis = ty.shape.rank().saturating_sub(if operand == a { 1 } else { 2 });
-        let (depth, bytes) = (ty.shape.dims()[axis], ty.elem.bits().div_ceil(8));
+        // Copies along K are multiplied one after the other.
+        let (depth, bytes) = (ty.shape.base().dims()[axis], ty.elem.bits().div_ceil(8));
+        let copies = ty.shape.num_copies() as u32 / ty.shape.copies().dims()[axis];
         let access = func.mem(operand).and_then(|mem| access::shared(&layout, mem, true));
         let loaded = access.filter(|_| kind == DotKind::Fma);
-        let loaded = loaded.and_then(|access| access::steps(&layout, &access, ty.shape, axis));
+        let loaded = loaded.and_then(|access| access::steps(&layout, &access, ty.shape.base(), axis));
         let ahead = loaded.map_or(AHEAD / bytes, |steps| 2 * steps).min(depth);
-        (layout.registers() as u32 * bytes / 4).div_ceil(depth / ahead.max(1))
+        (layout.registers() as u32 * copies * bytes / 4).div_ceil(depth / ahead.max(1))
     };
     func.shared_operands(op).into_iter().map(words).sum()
 }
@@ -179,7 +181,7 @@ pub(super) fn words(func: &Function, facts: &SideTable<Value, AxisInfo>) -> Side
     let (cheap, folded) = (cheap(func), folded(func));
     let mut words = SideTable::new(0);
     for value in func.types.keys() {
-        let (ty, registers) = (func.ty(value), func.layout(value).map_or(1, Layout::registers) as u32);
+        let (ty, registers) = (func.ty(value), func.registers(value) as u32);
         words[value] = match ty.elem {
             _ if func.mem(value).is_some() => 0,
             Elem::Ptr { pointee, .. } if ty.shape != Shape::SCALAR => {

@@ -167,5 +167,5 @@ impl Use {
 
 /// Whether a buffer holds all of its tile at once.
 fn is_whole(func: &Function, buffer: Value) -> bool {
-    func.mem(buffer).is_some_and(|mem: &Mem| mem.parts() == 0)
+    func.mem(buffer).is_some_and(|mem: &Mem| mem.is_whole(func.copies(buffer)))
 }

@@ -95,7 +95,7 @@ fn send(blocks: &mut [Machine<'_>], inst: &InstData, buffer: Value, value: Value
         if !sender.threads.mailbox.waited {
             return Err(format!("block {from} sends messages to others, which may not have begun"));
         }
-        let by_one = Tile { layout: func.layout_id(value), mem: None, by: By::One };
+        let by_one = Tile { shape: func.ty(value).shape, layout: func.layout_id(value), mem: None, by: By::One };
         let positions = sender.threads.positions.of(func, by_one);
         let tile = sender.value(value).to_vec();
         for (to, receiver) in (0..).zip(blocks.iter_mut()) {

@@ -25,32 +25,36 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Elements along the axis are combined in pairs, one bit of the index after the other; all pairs of a bit at once.
+    /// The values of a digit are combined upwards, all elements of a base tile at once; then elements along the axis in pairs, one bit of the
+    /// index after the other.
     fn reduced(&mut self, inst: &InstData, axis: usize, order: BitOrder) -> Result<Vec<Vec<u64>>, RunError> {
         let func = self.func;
         let shape = func.ty(inst.args[0]).shape;
         let extent = shape.dims()[axis] as usize;
         let inner: usize = shape.dims()[axis + 1..].iter().map(|&d| d as usize).product();
         let outer: usize = shape.dims()[..axis].iter().map(|&d| d as usize).product();
+        let base = shape.base().dims()[axis] as usize;
         let mut tiles = self.take(&inst.args);
+        // How far apart the elements are that each step combines.
+        let digits = (1..extent / base).map(|digit| digit * base);
+        let bits: Vec<usize> = order.bits(base.trailing_zeros()).into_iter().map(|bit| 1 << bit).collect();
         let mut folded = 0;
-        for bit in order.bits(extent.trailing_zeros()) {
-            let bit = 1usize << bit;
-            folded |= bit;
-            let firsts: Vec<usize> = (0..extent).filter(|k| k & folded == 0).collect();
+        for step in digits.chain(bits) {
+            folded |= if step < base { step } else { 0 };
+            let firsts: Vec<usize> = (0..base).filter(|k| k & folded == 0).collect();
             let indices =
                 |k: usize| (0..outer).flat_map(move |o| (0..inner).map(move |i| (o * extent + k) * inner + i));
             let gather = |tile: &Vec<u64>, other: usize| -> Vec<u64> {
-                firsts.iter().flat_map(|&k| indices(k | other)).map(|at| tile[at]).collect()
+                firsts.iter().flat_map(|&k| indices(k + other)).map(|at| tile[at]).collect()
             };
             let params: Vec<Vec<u64>> =
-                tiles.iter().map(|t| gather(t, 0)).chain(tiles.iter().map(|t| gather(t, bit))).collect();
+                tiles.iter().map(|t| gather(t, 0)).chain(tiles.iter().map(|t| gather(t, step))).collect();
             let combined = self.lambda(inst.regions[0], params).map_err(|what| self.error(inst, &what))?;
             for (tile, values) in tiles.iter_mut().zip(combined) {
                 firsts.iter().flat_map(|&k| indices(k)).zip(values).for_each(|(at, bits)| tile[at] = bits);
             }
         }
-        let left: Vec<usize> = (0..extent).filter(|k| k & folded == 0).collect();
+        let left: Vec<usize> = (0..base).filter(|k| k & folded == 0).collect();
         let at = |o: usize| left.iter().flat_map(move |&k| (0..inner).map(move |i| (o * extent + k) * inner + i));
         let first = |tile: Vec<u64>| (0..outer).flat_map(at).map(|at| tile[at]).collect();
         Ok(tiles.into_iter().map(first).collect())

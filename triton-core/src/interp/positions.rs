@@ -2,6 +2,7 @@
 
 use crate::ir::{Function, LayoutId, MemId};
 use crate::layout::{LANES, Layout, Mem, access};
+use crate::types::Shape;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -9,7 +10,10 @@ use std::rc::Rc;
 #[derive(Clone, Copy)]
 pub(super) struct Position {
     pub(super) thread: u32,
+    /// The element of the tile, and of which copy of the base tile it is which one.
     pub(super) element: u32,
+    pub(super) copy: usize,
+    pub(super) of_base: u32,
     /// In shared memory, which part of the tile the element is in, and how many elements are before it there.
     pub(super) part: u32,
     pub(super) offset: u32,
@@ -26,9 +30,10 @@ pub(super) enum By {
     Readers,
 }
 
-/// A tile that is accessed: its layout, unless it is a scalar, and that of the shared memory it is in.
+/// A tile that is accessed: its shape, its layout, unless it is a scalar, and that of the shared memory it is in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Tile {
+    pub(super) shape: Shape,
     pub(super) layout: Option<LayoutId>,
     pub(super) mem: Option<MemId>,
     pub(super) by: By,
@@ -38,35 +43,36 @@ pub(super) struct Tile {
 #[derive(Default)]
 pub(super) struct Positions {
     of: HashMap<Tile, Rc<[Position]>>,
-    of_operands: HashMap<(Layout, MemId), Rc<[Position]>>,
+    of_operands: HashMap<(Shape, Layout, MemId), Rc<[Position]>>,
 }
 
 impl Positions {
     /// All accesses, thread by thread.
     pub(super) fn of(&mut self, func: &Function, tile: Tile) -> Rc<[Position]> {
-        let Tile { layout, mem, by } = tile;
+        let Tile { shape, layout, mem, by } = tile;
         let (layout, mem) = (layout.map(|id| &func.layouts[id]), mem.map(|id| &func.mems[id]));
-        self.of.entry(tile).or_insert_with(|| enumerate(func, layout, mem, by)).clone()
+        self.of.entry(tile).or_insert_with(|| enumerate(func, shape, layout, mem, by)).clone()
     }
 
     /// The same of an operand that a product reads from shared memory.
-    pub(super) fn of_operand(&mut self, func: &Function, layout: &Layout, mem: MemId) -> Rc<[Position]> {
-        let positions = || enumerate(func, Some(layout), Some(&func.mems[mem]), By::Readers);
-        self.of_operands.entry((layout.clone(), mem)).or_insert_with(positions).clone()
+    pub(super) fn of_operand(&mut self, func: &Function, shape: Shape, layout: &Layout, mem: MemId) -> Rc<[Position]> {
+        let positions = || enumerate(func, shape, Some(layout), Some(&func.mems[mem]), By::Readers);
+        self.of_operands.entry((shape, layout.clone(), mem)).or_insert_with(positions).clone()
     }
 }
 
-fn enumerate(func: &Function, layout: Option<&Layout>, mem: Option<&Mem>, by: By) -> Rc<[Position]> {
+fn enumerate(func: &Function, shape: Shape, layout: Option<&Layout>, mem: Option<&Mem>, by: By) -> Rc<[Position]> {
     let readers = layout.zip(mem).filter(|_| by == By::Readers);
     let readers = readers.map(|(layout, mem)| access::readers(layout, mem));
-    let position = |(thread, element)| {
-        let (offset, part) = mem.map_or((0, 0), |mem| mem.offset_in_part(element));
-        Position { thread, element, part, offset }
+    let position = |copy: usize, (thread, of_base): (u32, u32)| {
+        let (offset, part) = mem.map_or((0, 0), |mem| mem.place(copy, of_base));
+        Position { thread, element: shape.index(copy, of_base) as u32, copy, of_base, part, offset }
     };
-    elements(readers.as_ref().or(layout), func.num_warps, by == By::One).into_iter().map(position).collect()
+    let of_base = elements(readers.as_ref().or(layout), func.num_warps, by == By::One);
+    (0..shape.num_copies()).flat_map(|copy| of_base.iter().map(move |&of| position(copy, of))).collect()
 }
 
-/// The threads and registers of a program in a layout: `(thread, element)`. If `once`, only one of those that hold the same
+/// The threads and registers of a program in a layout: `(thread, element of the base tile)`. If `once`, only one of those that hold the same
 /// element.
 fn elements(layout: Option<&Layout>, warps: u32, once: bool) -> Vec<(u32, u32)> {
     let Some(layout) = layout else {

@@ -132,7 +132,8 @@ impl Machine<'_> {
         let func = self.func;
         let slot = self.free_slot(buffer, item)?;
         let (mem, layout) = func.mem_id(buffer).zip(func.fill_layout(buffer)).ok_or("a ring without layouts")?;
-        let positions = self.threads.positions.of(func, Tile { layout: Some(layout), mem: Some(mem), by: By::One });
+        let tile = Tile { shape: func.ty(buffer).shape, layout: Some(layout), mem: Some(mem), by: By::One };
+        let positions = self.threads.positions.of(func, tile);
         let Reached { addresses, mask } = self.reach(from)?;
         let width = func.mems[mem].bits() / 8;
         let (ring, number) = func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;

@@ -16,7 +16,7 @@ use super::shadow::{AccessKind, Shadow};
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, LayoutId, MemId, Stage, Value};
 use crate::layout::Layout;
-use crate::ops::{Access, AccessEffect, Memory, MemoryOrder, Op, Scope};
+use crate::ops::{Access, AccessEffect, Location, Memory, MemoryOrder, Op, Scope};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -141,7 +141,11 @@ impl Machine<'_> {
         let Some(pointee) = self.func.pointee(at) else { return Ok(()) };
         let by = if does == AccessKind::Read { By::All } else { By::One };
         let layout = self.func.access_layout(inst);
-        let positions = self.threads.positions.of(self.func, Tile { layout, mem: None, by });
+        let shape = match at {
+            Location::Pointers { ptr, .. } => self.func.ty(ptr).shape,
+            Location::View { shape, .. } => shape,
+        };
+        let positions = self.threads.positions.of(self.func, Tile { shape, layout, mem: None, by });
         let Reached { addresses, mask } = self.reach(at)?;
         let (addresses, mask) = (addresses.into_owned(), mask.map(Cow::into_owned));
         let included = |position: &&Position| mask.as_ref().is_none_or(|mask| mask[position.element as usize] != 0);
@@ -220,9 +224,12 @@ impl Machine<'_> {
         let (slice, layout) = func.slice(inst).ok_or("a slice without a layout")?;
         let mem = func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
         let further = func.mems[mem].offset(slice.first());
-        let of_slice =
-            |at: &Position| Position { offset: at.offset ^ further, element: slice.element(at.element), ..*at };
-        let positions = self.threads.positions.of_operand(func, &layout, mem).iter().map(of_slice).collect();
+        let of_slice = |at: &Position| {
+            let element = slice.shape().index(at.copy, slice.element(at.of_base)) as u32;
+            Position { offset: at.offset ^ further, element, ..*at }
+        };
+        let positions = self.threads.positions.of_operand(func, func.ty(buffer).shape, &layout, mem);
+        let positions = positions.iter().map(of_slice).collect();
         let accesses = self.in_memory(buffer, mem, positions, 0);
         let mut out = vec![0; slice.shape().elements() as usize];
         self.threads.load(self.source(buffer), accesses, &mut out)?;
@@ -233,7 +240,8 @@ impl Machine<'_> {
     /// the newest product in flight does, which reads it until it is waited for.
     pub(super) fn operand(&mut self, buffer: Value, layout: &Layout, in_flight: bool) -> Result<Vec<u64>, String> {
         let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
-        let positions = self.threads.positions.of_operand(self.func, layout, mem);
+        let shape = self.func.ty(buffer).shape;
+        let positions = self.threads.positions.of_operand(self.func, shape, layout, mem);
         let accesses: Vec<ElementAccess> = self.in_memory(buffer, mem, positions, 0).collect();
         let mut out = vec![0; self.func.ty(buffer).shape.elements() as usize];
         let source = self.source(buffer);
@@ -253,7 +261,8 @@ impl Machine<'_> {
         by: By,
     ) -> Result<impl Iterator<Item = ElementAccess> + Clone + use<>, String> {
         let mem = self.func.mem_id(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
-        let positions = self.threads.positions.of(self.func, Tile { layout, mem: Some(mem), by });
+        let shape = self.func.ty(buffer).shape;
+        let positions = self.threads.positions.of(self.func, Tile { shape, layout, mem: Some(mem), by });
         Ok(self.in_memory(buffer, mem, positions, part))
     }
 

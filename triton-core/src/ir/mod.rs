@@ -69,6 +69,7 @@
 //! ```
 
 mod clusters;
+mod copies;
 pub mod folds;
 pub mod in_flight;
 mod layouts;

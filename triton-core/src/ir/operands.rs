@@ -44,7 +44,7 @@ impl Function {
     /// By which threads a product reads an operand in shared memory: `wgmma` reads it for all warps.
     fn reads_of(&self, kind: DotKind, operand: Value, layout: Layout) -> Layout {
         match kind {
-            DotKind::Wgmma => Layout::of_every_warp(self.ty(operand).shape.elements() as u32, layout.warp.len()),
+            DotKind::Wgmma => Layout::of_every_warp(self.ty(operand).shape.base().elements() as u32, layout.warp.len()),
             DotKind::Any | DotKind::Tf32 | DotKind::Fma | DotKind::Mma | DotKind::MmaM8 => layout,
         }
     }

@@ -196,17 +196,22 @@ impl Parser {
     }
 
     fn mem(&mut self, rest: &str) -> Result<(), String> {
-        let form = "memory is `mem %0 = off [..] bits 32`, and `parts 1` if it has two";
+        let form =
+            "memory is `mem %0 = off [..] bits 32`, `parts 1` if it has two, and `copies 3` if there are as many";
         let (name, rest) = rest.split_once(" = ").ok_or(form)?;
         let words: Vec<&str> = rest.split(' ').collect();
         let off = columns_of(words.get(..2).ok_or(form)?, "off")?;
         let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is not a number"));
-        let (bits, parts) = match words[2..] {
-            ["bits", bits] => (number(bits)?, 0),
-            ["bits", bits, "parts", parts] => (number(bits)?, number(parts)?),
+        let ["bits", bits, rest_of @ ..] = &words[2..] else { return Err(form.into()) };
+        let (parts, copies) = match *rest_of {
+            [] => (0, 1),
+            ["parts", parts] => (number(parts)?, 1),
+            ["copies", copies] => (0, number(copies)?),
+            ["parts", parts, "copies", copies] => (number(parts)?, number(copies)?),
             _ => return Err(form.into()),
         };
-        let mem = Mem::new(off, bits).and_then(|mem| mem.in_parts(parts));
+        let mem = Mem::new(off, number(bits)?).and_then(|mem| mem.in_parts(parts)).filter(|_| copies > 0);
+        let mem = mem.map(|mem| mem.with_copies(copies));
         let id = self.func.mems.intern(mem.ok_or_else(|| format!("{rest} does not give every element one offset"))?);
         self.mems.insert(name.to_string(), id);
         Ok(())

@@ -52,6 +52,21 @@ impl ShapeChange {
         }
     }
 
+    /// The copy of the operand, of shape `from`, that each copy of the result, of shape `to`, is of.
+    pub fn operand_copies(self, from: Shape, to: Shape) -> Vec<usize> {
+        let (from, to) = (from.copies(), to.copies());
+        let all = 0..to.elements();
+        match self {
+            ShapeChange::Reshape(_) => all.map(|copy| copy as usize).collect(),
+            ShapeChange::Broadcast(_) => all.map(|copy| from.broadcast_index(to, copy) as usize).collect(),
+            ShapeChange::Permute(order) => {
+                let mut of_result = vec![0; to.elements() as usize];
+                all.for_each(|copy| of_result[from.permute_index(order, copy) as usize] = copy as usize);
+                of_result
+            }
+        }
+    }
+
     /// The axis of the operand, of shape `from`, along which are those elements that are neighbours along an axis of the result; `None`
     /// for a broadcast.
     pub fn operand_axis(self, from: Shape, axis: usize) -> Option<usize> {

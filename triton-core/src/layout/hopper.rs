@@ -25,6 +25,10 @@ pub struct Operand {
     pub step: u32,
     /// Bytes of a panel.
     pub panel: u32,
+    /// Extents of the base tile, along M or N and along K, where there are several copies of it: along one of them at most.
+    base: [u32; 2],
+    /// Bytes from one copy to the next.
+    copy: u32,
 }
 
 impl Operand {
@@ -32,9 +36,11 @@ impl Operand {
     /// beginning of a group of eight, or of a panel if it is contiguous; `k` where a step begins.
     pub fn start(&self, mn: u32, k: u32, bits: u32) -> u32 {
         let width = self.swizzle.bytes();
+        let copy = (mn / self.base[0] + k / self.base[1]) * self.copy;
+        let [mn, k] = [mn % self.base[0], k % self.base[1]];
         let (along, across) = if self.k_major { (k, mn) } else { (mn, k) };
         let along = along * bits / 8;
-        along / width * self.panel + across * width + along % width
+        copy + along / width * self.panel + across * width + along % width
     }
 
     /// The fields of the descriptor beside the address: bits 0 to 31, and 32 to 63.
@@ -74,23 +80,31 @@ impl TmaBox {
 
 /// The pattern that a memory has along a dimension, if rows fill it.
 fn pattern(mem: &Mem, shape: Shape, major: usize) -> Option<Swizzle> {
-    let along = shape.dims().get(major)? * mem.bits() / 8;
+    let along = shape.base().dims().get(major)? * mem.bits() / 8;
     let fits = |s: &Swizzle| along >= s.bytes() && mem.is_swizzled(shape, *s, major);
     Swizzle::ALL.into_iter().find(fits)
 }
 
 /// How `wgmma` reads this memory as an operand `shape` (of two dimensions) with K along dimension `k`, if it can. Only
-/// 16-bit operands may be contiguous along another dimension than K.
+/// 16-bit operands may be contiguous along another dimension than K. Where there are several copies along M or N, an instruction may read
+/// from more than one: groups of eight rows, or panels, are as far apart in all of them.
 pub fn wgmma_operand(mem: &Mem, shape: Shape, k: usize) -> Option<Operand> {
     if shape.rank() != 2 || k > 1 {
         return None;
     }
     let operand = |major: usize| {
         let (swizzle, k_major) = (pattern(mem, shape, major)?, major == k);
-        let width = swizzle.bytes();
-        let panel = shape.dims()[1 - major] * width;
+        let (width, base, copies) = (swizzle.bytes(), shape.base(), shape.copies());
+        let panel = base.dims()[1 - major] * width;
         let (lbo, step) = if k_major { (16, 32) } else { (panel, 16 * width) };
-        Some(Operand { k_major, swizzle, sbo: 8 * width, lbo, step, panel })
+        let [mn_copies, k_copies] = [copies.dims()[1 - k], copies.dims()[k]];
+        let one_panel = base.dims()[k] * mem.bits() / 8 == width;
+        if mn_copies > 1 && (k_copies > 1 || k_major && !one_panel) {
+            return None;
+        }
+        let within = |axis: usize| if copies.dims()[axis] > 1 { base.dims()[axis] } else { u32::MAX };
+        let (base, copy) = ([within(1 - k), within(k)], mem.copy_bytes() as u32);
+        Some(Operand { k_major, swizzle, sbo: 8 * width, lbo, step, panel, base, copy })
     };
     operand(k).or_else(|| operand(1 - k).filter(|_| mem.bits() == 16))
 }
@@ -110,7 +124,12 @@ pub fn tma_box(mem: &Mem, shape: Shape) -> Option<TmaBox> {
     [1, 0].into_iter().find_map(|major| {
         let swizzle = pattern(mem, shape, major)?;
         let across = swizzle.bytes() * 8 / mem.bits();
+        let (boxes, copies) = (shape.dims()[major] / across, shape.copies().dims()[1 - major]);
+        // The panels of a copy lie together.
+        if boxes > 1 && copies > 1 {
+            return None;
+        }
         let extent = [across, shape.dims()[1 - major]];
-        Some(TmaBox { swizzle, major, extent, boxes: shape.dims()[major] / across })
+        Some(TmaBox { swizzle, major, extent, boxes })
     })
 }

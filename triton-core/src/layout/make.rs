@@ -28,7 +28,7 @@ pub enum Atom {
     M8N8,
     /// `wgmma.m64n…`: four warps along M, and all columns of one instruction before the next rows.
     Wgmma {
-        /// Columns of one instruction; a power of two from 8 to 256.
+        /// Columns of one instruction; a multiple of 8 up to 256.
         n: u32,
     },
 }
@@ -158,6 +158,7 @@ impl Layout {
             Atom::M16N8 => reg.extend(bits.take(m, 1)),
             Atom::Wgmma { n: columns } => {
                 reg.extend(bits.take(m, 1));
+                // Of those of the base tile: copies follow.
                 reg.extend(bits.take(n, log2(columns / 8)));
             }
         }

@@ -3,6 +3,8 @@
 //! A [`Mem`] is the same kind of map as a [`Layout`](super::Layout), from the bits of an offset (counted in elements) to the
 //! element there. It is square and invertible; the inverse, *element → offset*, is the address map that loads and stores
 //! use. Swizzles are such maps: exclusive or is all that they do.
+//!
+//! Of a tile of several copies ([`Shape::copies`]) the map is that of the base tile, and one copy follows the other.
 
 use super::linear;
 use super::ops::{field, transposition};
@@ -51,6 +53,7 @@ pub struct Mem {
     inv: Vec<u32>,
     bits: u32,
     parts: u32,
+    copies: u32,
 }
 
 impl Mem {
@@ -60,7 +63,7 @@ impl Mem {
         let inv = linear::invert(&off)?;
         // A column beyond the square would make offsets that no element has.
         let square = off.iter().all(|&c| u64::from(c) >> off.len() == 0);
-        (square && matches!(bits, 8 | 16 | 32 | 64)).then_some(Mem { off, inv, bits, parts: 0 })
+        (square && matches!(bits, 8 | 16 | 32 | 64)).then_some(Mem { off, inv, bits, parts: 0, copies: 1 })
     }
 
     /// From the offset of each bit of an element.
@@ -74,9 +77,41 @@ impl Mem {
         (parts as usize <= self.off.len()).then_some(Mem { parts, ..self })
     }
 
-    /// log2 of the parts.
+    /// log2 of the parts of a copy.
     pub fn parts(&self) -> u32 {
         self.parts
+    }
+
+    /// The same for memory that holds this many copies of the base tile at a time, one after the other.
+    pub fn with_copies(self, copies: u32) -> Mem {
+        Mem { copies, ..self }
+    }
+
+    /// Copies of the base tile that it holds at a time.
+    pub fn copies(&self) -> u32 {
+        self.copies
+    }
+
+    /// Bytes from one copy to the next.
+    pub fn copy_bytes(&self) -> u64 {
+        u64::from(self.bits / 8) << self.address_bits()
+    }
+
+    /// How many parts a tile of this many copies is moved in: part `p` is part `p mod 2^parts` of the copies from
+    /// `p / 2^parts · copies` on.
+    pub fn parts_of(&self, copies: usize) -> u32 {
+        (copies as u32).div_ceil(self.copies) << self.parts
+    }
+
+    /// The copies that are in memory together with those of this part, of a tile of this many.
+    pub fn copies_of_part(&self, part: u32, copies: usize) -> std::ops::Range<usize> {
+        let first = ((part >> self.parts) * self.copies) as usize;
+        first..copies.min(first + self.copies as usize)
+    }
+
+    /// Whether it holds all of a tile of this many copies.
+    pub fn is_whole(&self, copies: usize) -> bool {
+        self.parts == 0 && self.copies as usize == copies
     }
 
     /// log2 of the elements of one part.
@@ -84,15 +119,22 @@ impl Mem {
         self.off.len() - self.parts as usize
     }
 
-    /// The address of an element, in elements, and the part in which it is there.
+    /// The address of an element of the base tile, in elements, and the part in which it is there.
     pub fn offset_in_part(&self, element: u32) -> (u32, u32) {
         let offset = self.offset(element);
         (offset & ((1u64 << self.address_bits()) - 1) as u32, (u64::from(offset) >> self.address_bits()) as u32)
     }
 
+    /// The same of an element of a copy.
+    pub fn place(&self, copy: usize, element: u32) -> (u32, u32) {
+        let ((offset, part), copy) = (self.offset_in_part(element), copy as u32);
+        (offset + ((copy % self.copies) << self.address_bits()), part + ((copy / self.copies) << self.parts))
+    }
+
     /// Row-major, without a swizzle.
     pub fn row_major(shape: Shape, bits: u32) -> Option<Mem> {
-        Mem::new(linear::units(shape.elements().max(1).ilog2() as usize).collect(), bits)
+        let mem = Mem::new(linear::units(shape.base().elements().max(1).ilog2() as usize).collect(), bits)?;
+        Some(mem.with_copies(shape.num_copies() as u32))
     }
 
     /// As bulk copies write it and `wgmma` reads it: along dimension `major` (one of the last two) panels of as many elements
@@ -100,12 +142,14 @@ impl Mem {
     ///
     /// `None` if there is no dimension `major`.
     pub fn swizzled(shape: Shape, bits: u32, swizzle: Swizzle, major: usize) -> Option<Mem> {
-        Mem::of_addresses(swizzled_addresses(shape, bits, swizzle, major)?, bits)
+        let mem = Mem::of_addresses(swizzled_addresses(shape, bits, swizzle, major)?, bits)?;
+        Some(mem.with_copies(shape.num_copies() as u32))
     }
 
     /// Whether it is [`Mem::swizzled`].
     pub fn is_swizzled(&self, shape: Shape, swizzle: Swizzle, major: usize) -> bool {
-        self.parts == 0 && swizzled_addresses(shape, self.bits, swizzle, major).is_some_and(|inv| inv == self.inv)
+        self.is_whole(shape.num_copies())
+            && swizzled_addresses(shape, self.bits, swizzle, major).is_some_and(|inv| inv == self.inv)
     }
 
     /// Of a matrix: along dimension `axis` one row after the other, and in a row the elements along the other dimension. Vectors of 16
@@ -126,7 +170,7 @@ impl Mem {
             let exchanged = if exchanged < columns { 1 << exchanged } else { 0 };
             inv[(first + i) as usize] = 1 << (columns + i) | exchanged;
         }
-        Mem::of_addresses(inv, bits)
+        Some(Mem::of_addresses(inv, bits)?.with_copies(shape.num_copies() as u32))
     }
 
     /// The element of each offset bit.
@@ -144,9 +188,9 @@ impl Mem {
         self.bits
     }
 
-    /// Bytes of the tile, or of one part of it.
+    /// Bytes of the copies that it holds, or of one part of each.
     pub fn bytes(&self) -> u64 {
-        u64::from(self.bits / 8) << self.address_bits()
+        self.copy_bytes() * u64::from(self.copies)
     }
 
     /// The alignment in bytes that a swizzle needs where the hardware takes the bits of an address for those of an offset; one element
@@ -161,10 +205,15 @@ impl Mem {
         linear::apply(&self.inv, element)
     }
 
-    /// The same memory seen as the transposed tile; see [`Layout::trans`](super::Layout::trans).
+    /// The same memory seen as the transposed tile; see [`Layout::trans`](super::Layout::trans). `None` of a tile whose copies the
+    /// transposition puts in another order.
     pub fn trans(&self, shape: Shape, perm: &[usize]) -> Option<Mem> {
         let permute = transposition(shape, perm)?;
-        Mem::new(self.off.iter().map(|&c| permute(c)).collect(), self.bits)?.in_parts(self.parts)
+        if shape.copies().dims().iter().filter(|&&digits| digits > 1).count() > 1 {
+            return None;
+        }
+        let mem = Mem::new(self.off.iter().map(|&c| permute(c)).collect(), self.bits)?.in_parts(self.parts)?;
+        Some(mem.with_copies(self.copies))
     }
 }
 
@@ -174,7 +223,7 @@ fn swizzled_addresses(shape: Shape, bits: u32, swizzle: Swizzle, major: usize) -
     if major >= rank || major + 2 < rank {
         return None;
     }
-    let mut inv = vec![0; shape.elements().max(1).ilog2() as usize];
+    let mut inv = vec![0; shape.base().elements().max(1).ilog2() as usize];
     // One dimension alone is a single row.
     let minor = if rank == 1 { None } else { Some(2 * rank - 3 - major) };
     let (first, along) = field(shape, major)?;
@@ -195,10 +244,13 @@ fn swizzled_addresses(shape: Shape, bits: u32, swizzle: Swizzle, major: usize) -
 }
 
 impl std::fmt::Display for Mem {
-    /// `off [1,2,4,8] bits 16`, by offset bit; ends in `parts 1` if there are two of them.
+    /// `off [1,2,4,8] bits 16`, by offset bit; ends in `parts 1` if there are two of them, and in `copies 3` if there are as many.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let columns: Vec<String> = self.off.iter().map(u32::to_string).collect();
         write!(f, "off [{}] bits {}", columns.join(","), self.bits)?;
-        if self.parts > 0 { write!(f, " parts {}", self.parts) } else { Ok(()) }
+        if self.parts > 0 {
+            write!(f, " parts {}", self.parts)?;
+        }
+        if self.copies > 1 { write!(f, " copies {}", self.copies) } else { Ok(()) }
     }
 }

@@ -22,7 +22,7 @@ pub fn atom(dtype: DType) -> Option<(Atom, [u32; 3])> {
 /// The arrangements of `warps` warps among the matrices of a sum of this shape, and in each of them, for an atom: those first with most
 /// groups, and with most warps along M.
 pub fn tilings(shape: Shape, warps: u32, atom: Atom) -> impl Iterator<Item = Tiling> {
-    let warps = warps.max(1);
+    let (warps, shape) = (warps.max(1), shape.base());
     let (most, logs) = (shape.matrices().map_or(1, |(count, _)| count.clamp(1, warps)).ilog2(), warps.ilog2());
     let all = (0..=most).rev().flat_map(move |groups| (0..=logs - groups).map(move |log| (groups, log)));
     let tiling = move |(groups, log): (u32, u32)| (1 << (logs - groups - log), 1 << log, 1 << groups);
@@ -43,7 +43,10 @@ fn operands(shape: Shape, depth: u32) -> Option<[Shape; 2]> {
     Some([Shape::new(&[batch, &[m, depth]].concat())?, Shape::new(&[batch, &[depth, n]].concat())?])
 }
 
-/// The K of the instruction by which `wgmma` multiplies elements of this type, 32 bytes of them; its M is 64.
+/// The M of the instruction by which `wgmma` multiplies.
+pub const ROWS: u32 = 64;
+
+/// The K of the instruction by which `wgmma` multiplies elements of this type, 32 bytes of them; its M is [`ROWS`].
 pub fn wgmma_depth(dtype: DType) -> Option<u32> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 | DType::I8 => Some(256 / dtype.bits()),
@@ -59,13 +62,18 @@ pub fn wgmma_depth(dtype: DType) -> Option<u32> {
     }
 }
 
-/// How `warps` warps, `warps_n` of which are along N, divide a sum among warpgroups; `None` if they cannot, or of a batch.
+/// How `warps` warps, `warps_n` of which are along N, divide a sum among warpgroups; `None` if they cannot, or of a batch. An instruction
+/// spans columns of all copies along N, as they follow one another in a thread's registers: none of them is another warpgroup's.
 pub fn wgmma_tiling(shape: Shape, warps: u32, warps_n: u32) -> Option<Tiling> {
-    let &[m, n] = shape.dims() else { return None };
+    let (base, copies) = (shape.base(), shape.copies());
+    let &[m, n] = base.dims() else { return None };
     let warps_m = warps / warps_n.max(1);
     // Each warp has 16 of the 64 rows of an instruction.
-    let fits = warps_m >= 4 && m >= 16 * warps_m && n >= 8 * warps_n;
-    fits.then(|| Tiling { atom: Atom::Wgmma { n: (n / warps_n).min(256) }, warps_m, warps_n, groups: 1 })
+    let fits = warps_m >= 4 && m >= 16 * warps_m && n >= 8 * warps_n && (warps_n == 1 || copies.dims()[1] == 1);
+    let columns = shape.dims()[1] / warps_n.max(1);
+    let n =
+        (8..=columns.min(256)).rev().find(|&n| n.is_multiple_of(8) && columns.is_multiple_of(n)).filter(|_| fits)?;
+    Some(Tiling { atom: Atom::Wgmma { n }, warps_m, warps_n, groups: 1 })
 }
 
 /// The tiling that a sum's layout is one of.
@@ -78,9 +86,9 @@ pub fn wgmma_tiling_of(sum: &Layout, shape: Shape) -> Option<Tiling> {
 /// which every warp reads all of it.
 pub fn wgmma(sum: &Layout, shape: Shape, depth: u32, bits: u32) -> Option<[Layout; 2]> {
     let tiling = wgmma_tiling_of(sum, shape)?;
-    let &[m, n] = shape.dims() else { return None };
-    let left = Layout::mma_a(Shape::new(&[m, depth])?, bits, tiling)?;
-    Some([left, Layout::of_every_warp(depth * n, sum.warp.len())])
+    let [left, right] = operands(shape, depth)?;
+    let left = Layout::mma_a(left, bits, tiling)?;
+    Some([left, Layout::of_every_warp(right.base().elements() as u32, sum.warp.len())])
 }
 
 /// The same without tensor cores: every thread has whole rows of the left operand and columns of the right one.

@@ -53,10 +53,10 @@ impl Exchange {
     }
 }
 
-/// The shape of what blocks of a cluster have for a tile of this one, along a new axis.
+/// The shape of what blocks of a cluster have for a tile of this one, along a new axis; `None` of a tile of several copies of a base tile.
 pub fn gathered(shape: Shape, axis: u32, blocks: u32) -> Option<Shape> {
     let (before, after) = shape.dims().split_at_checked(axis as usize)?;
-    Shape::new(&[before, &[blocks], after].concat()).filter(|_| blocks > 1)
+    Shape::new(&[before, &[blocks], after].concat()).filter(|_| blocks > 1 && shape.num_copies() == 1)
 }
 
 /// The shape of what blocks of a cluster have for a block's part of such a tile along an axis, along a new axis before it.

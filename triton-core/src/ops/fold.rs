@@ -10,7 +10,8 @@ super::kinds::kinds! {
     FoldKind {
         /// One element is left: the elements are combined in pairs whose index differs in one bit, the one with the bit clear first.
         /// The combination must be associative and commutative (but for rounding). The axis disappears if all of its bits
-        /// are reduced; otherwise the others are what is left of the index.
+        /// are reduced; otherwise the others are what is left of the index. Where the axis has a digit ([`Shape`]), its values are
+        /// combined first, upwards: the bits are those of an index in the base tile.
         Reduce = "reduce" on Bool | Signed | Unsigned | Float;
         /// Every element is left, combined with all before it: an inclusive scan. For each bit of the order, lowest first, every
         /// element whose index has the bit set is combined with, before it, the one whose index has the bit clear, all bits
@@ -64,6 +65,9 @@ impl FoldKind {
         let with = |shape: Shape| tiles.iter().map(|t| t.with_shape(shape)).collect::<Vec<Type>>();
         match (self, part) {
             (FoldKind::Reduce, _) => Ok((elements, with(reduced))),
+            (FoldKind::Scan | FoldKind::ScanReverse, _) if shape.copies().dims()[axis] > 1 => {
+                Err(format!("a scan along axis {axis} of {shape}, whose extent is no power of two"))
+            }
             (FoldKind::Scan | FoldKind::ScanReverse, None) => {
                 Err(format!("a scan of no part of axis {axis} of {shape}"))
             }
@@ -138,10 +142,11 @@ impl BitOrder {
         Some(BitOrder::Bits(all, bits.len() as u8))
     }
 
-    /// What is left of `axis` of a shape: its extent without the bits that are reduced, or nothing. `None` if the order
-    /// names a bit that the extent does not have, or one twice.
+    /// What is left of `axis` of a shape: its extent without the digit and the bits that are reduced, or nothing. `None` if the
+    /// order names a bit that the extent does not have, or one twice.
     pub fn fold(&self, shape: Shape, axis: usize) -> Option<Shape> {
-        let count = shape.dims().get(axis)?.trailing_zeros();
+        let base = *shape.base().dims().get(axis)?;
+        let count = base.trailing_zeros();
         let (bits, mask) = (self.bits(count), self.mask(count));
         if mask.count_ones() as usize != bits.len() || mask >> count != 0 {
             return None;
@@ -150,7 +155,7 @@ impl BitOrder {
             return shape.without(axis);
         }
         let mut dims = shape.dims().to_vec();
-        dims[axis] >>= bits.len();
+        dims[axis] = base >> bits.len();
         Shape::new(&dims)
     }
 

@@ -3,7 +3,7 @@
 use super::cluster::{Exchange, gathered, scattered};
 use super::kinds;
 use super::{DotKind, Location, Op};
-use crate::types::{DType, Elem, MAX_TILE, Shape, Slice, Type, Value};
+use crate::types::{DType, Elem, MAX_ODD, MAX_TILE, Shape, Slice, Type, Value};
 
 /// The types of an instruction: what it yields, and what its regions are given and yield.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +97,9 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             }
             if x.shape.elements() != shape.elements() {
                 return Err(format!("{x} reshaped to {shape}"));
+            }
+            if !x.shape.has_digits_of(shape) {
+                return Err(format!("{x} reshaped to {shape}, across a factor of an extent that is no power of two"));
             }
             x.with_shape(shape)
         }
@@ -330,13 +333,13 @@ pub fn product(a: Shape, b: Shape) -> Option<Shape> {
     Shape::new(&[count, m, n])
 }
 
-/// Extents are powers of two, and their product is at most [`MAX_TILE`].
+/// Extents are powers of two times an odd number of at most [`MAX_ODD`], and their product is at most [`MAX_TILE`].
 pub(crate) fn check_shape(shape: Shape) -> Result<(), String> {
     if shape == Shape::SCALAR {
         return Err("a tile needs at least one dimension".into());
     }
-    if !shape.dims().iter().all(|d| d.is_power_of_two()) {
-        return Err(format!("an extent of {shape} is not a power of two"));
+    if shape.dims().contains(&0) || shape.copies().dims().iter().any(|&odd| odd > MAX_ODD) {
+        return Err(format!("an extent of {shape} is not a power of two times an odd number of at most {MAX_ODD}"));
     }
     if shape.elements() > MAX_TILE {
         return Err(format!("{shape} has more than {MAX_TILE} elements"));

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::memory::{load, store};
+use super::shape::too_odd;
 use super::value::{Arg, Known, Val};
 use crate::ast::{Expr, Path, Target};
 use crate::diag::{Code, Diagnostic};
@@ -9,7 +10,7 @@ use crate::ir::Value;
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
 use crate::ops::{DotKind, FoldKind, GridAxis, MemoryOrder, Op, accumulator, product};
 use crate::span::Span;
-use crate::types::{DType, Elem, MAX_TILE, Shape};
+use crate::types::{DType, Elem, MAX_ODD, MAX_TILE, Shape};
 
 /// A function of the language.
 #[derive(Clone, Copy, Debug)]
@@ -401,9 +402,8 @@ fn arange(cx: &mut Checker<'_>, lo: &Arg, hi: &Arg, span: Span) -> Option<Val> {
     let (Ok(start), Ok(end)) = (i32::try_from(start), i32::try_from(end)) else {
         return cx.report(Diagnostic::new(Code::T0120, span, format!("`arange({start}, {end})` does not fit `i32`")));
     };
-    if !(length as u128).is_power_of_two() {
-        let next = (length as u128).next_power_of_two();
-        let message = format!("`arange({start}, {end})` has {length} elements, which is not a power of two");
+    if let Some((product, next)) = too_odd(length) {
+        let message = format!("`arange({start}, {end})` has {product} elements: the odd factor is more than {MAX_ODD}");
         let help = format!("take {next} elements and mask off the rest, as in `load(p + i, i < {end})`");
         return cx.report(Diagnostic::new(Code::T0106, span, message).help(help));
     }

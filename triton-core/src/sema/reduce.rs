@@ -11,6 +11,14 @@ use crate::ops::{BitOrder, FoldKind, Op};
 use crate::span::Span;
 use crate::types::{DType, Shape, Type};
 
+/// What a fold is along.
+#[derive(Clone, Copy)]
+enum Axes {
+    One(usize),
+    /// All of them, one after the other.
+    All,
+}
+
 impl Checker<'_> {
     /// `sum(x)`, `sum_axis(x, axis)`, `cumsum(x, axis)` and their like.
     pub(super) fn fold(
@@ -33,20 +41,26 @@ impl Checker<'_> {
             return self.report(not_defined(name, &ty.describe(), at, accepts));
         };
         let x = self.materialise(value, None, at)?;
-        let (args, axis) = self.along(name, kind, vec![x], axis, span)?;
+        let (args, axes) = self.along(name, kind, vec![x], axis, span)?;
         match fold {
             Fold::Binary(function) => {
                 let region = self.region(&args);
                 let [a, b] = self.func.blocks[region].params[..] else { return None };
                 let both = self.func.append(region, Op::Binary { kind: function, a, b }, span).ok().flatten()?;
-                self.finish(kind, args, axis, region, vec![both], span)
+                self.finish(kind, args, axes, region, vec![both], span)
             }
             Fold::Arg(better) => {
+                let Axes::One(axis) = axes else {
+                    let message = format!("`{name}` of `{}`, which cannot be flattened", ty.describe());
+                    let help = "an axis whose extent is no power of two is flattened with those after it alone: \
+                                take the index along one axis";
+                    return self.report(Diagnostic::new(Code::T0124, span, message).help(help));
+                };
                 let index = self.index_along(args[0], axis, span)?;
                 let args = vec![args[0], index];
                 let region = self.region(&args);
                 let combined = self.arg_combination(region, better, dtype, span)?;
-                self.finish(kind, args, axis, region, combined, span)?.into_values().into_iter().nth(1)
+                self.finish(kind, args, axes, region, combined, span)?.into_values().into_iter().nth(1)
             }
         }
     }
@@ -86,7 +100,7 @@ impl Checker<'_> {
             let message = format!("the closure must take two elements, found {}", params.len());
             return self.report(Diagnostic::new(Code::T0101, f.span, message).help("write it as `|a, b| a + b`"));
         };
-        let (args, axis) = self.along(name, kind, args, axis, span)?;
+        let (args, axes) = self.along(name, kind, args, axis, span)?;
         let region = self.region(&args);
         let outer = std::mem::replace(&mut self.block, region);
         self.scopes.push(Default::default());
@@ -102,7 +116,7 @@ impl Checker<'_> {
         self.block = outer;
         let combined = combined?;
         self.check_region(region, body.span)?;
-        self.finish(kind, args, axis, region, combined, span)
+        self.finish(kind, args, axes, region, combined, span)
     }
 
     fn tile(&mut self, name: &str, kind: FoldKind, value: &Val, span: Span) -> Option<Type> {
@@ -116,7 +130,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The operands and the axis: the given one, or the only one of the flattened tiles.
+    /// The operands and the axis: the given one, or the only one of the flattened tiles; all of them, of tiles that cannot be flattened.
     fn along(
         &mut self,
         name: &str,
@@ -124,8 +138,9 @@ impl Checker<'_> {
         args: Vec<Value>,
         axis: Option<&Expr>,
         span: Span,
-    ) -> Option<(Vec<Value>, usize)> {
+    ) -> Option<(Vec<Value>, Axes)> {
         let ty = self.func.ty(args[0]);
+        let scans_digit = |axis: usize| kind != FoldKind::Reduce && !ty.shape.dims()[axis].is_power_of_two();
         if let Some(axis) = axis {
             if kind == FoldKind::Reduce && ty.shape.rank() < 2 {
                 let message = format!("`{name}` yields a tile, `{}` has one axis", ty.describe());
@@ -134,16 +149,27 @@ impl Checker<'_> {
                     Diagnostic::new(Code::T0124, span, message).help(format!("write `{whole}(..)` for a number")),
                 );
             }
+            let at = axis.span;
             let axis = self.axis_below(axis, &ty.describe(), ty.shape.rank())?;
-            return Some((args, axis));
+            if scans_digit(axis) {
+                let extent = ty.shape.dims()[axis];
+                let message =
+                    format!("`{name}` along an axis of `{}` whose extent, {extent}, is no power of two", ty.describe());
+                let help = format!("scans are along extents of powers of two: take {}", extent.next_power_of_two());
+                return self.report(Diagnostic::new(Code::T0124, at, message).help(help));
+            }
+            return Some((args, Axes::One(axis)));
         }
         if ty.shape.rank() == 1 {
-            return Some((args, 0));
+            return Some((args, Axes::One(0)));
         }
         let flat = Shape::new(&[ty.shape.elements() as u32])?;
+        if !ty.shape.has_digits_of(flat) {
+            return Some((args, Axes::All));
+        }
         let args: Option<Vec<Value>> =
             args.into_iter().map(|x| self.append(Op::Reshape { x, shape: flat }, span)).collect();
-        Some((args?, 0))
+        Some((args?, Axes::One(0)))
     }
 
     /// A block that is given two elements of each argument.
@@ -155,13 +181,40 @@ impl Checker<'_> {
     fn finish(
         &mut self,
         kind: FoldKind,
-        args: Vec<Value>,
-        axis: usize,
-        region: Block,
+        mut args: Vec<Value>,
+        axes: Axes,
+        mut region: Block,
         combined: Vec<Value>,
         span: Span,
     ) -> Option<Val> {
         self.func.append_structured(region, Op::Yield {}, combined, Vec::new(), &[], span);
+        let results = match axes {
+            Axes::One(axis) => self.folded(kind, args, axis, region, span)?,
+            Axes::All => {
+                // The last axis first, whose elements are neighbours.
+                for axis in (1..self.func.ty(args[0]).shape.rank()).rev() {
+                    let next = self.func.copy_block(region);
+                    args = self.folded(kind, args, axis, region, span)?;
+                    region = next;
+                }
+                self.folded(kind, args, 0, region, span)?
+            }
+        };
+        Some(match results[..] {
+            [one] => Val::Ir(one),
+            _ => Val::Tuple(results.into_iter().map(Val::Ir).collect()),
+        })
+    }
+
+    /// What a fold along an axis leaves.
+    fn folded(
+        &mut self,
+        kind: FoldKind,
+        args: Vec<Value>,
+        axis: usize,
+        region: Block,
+        span: Span,
+    ) -> Option<Vec<Value>> {
         let shape = self.func.ty(args[0]).shape;
         let (left, ordered) = match kind {
             FoldKind::Reduce => (shape.without(axis)?, self.deterministic),
@@ -173,11 +226,7 @@ impl Checker<'_> {
         let upwards: Vec<u8> = (0..bits).collect();
         let order = BitOrder::new(&upwards).filter(|_| ordered).unwrap_or(BitOrder::Any);
         let op = Op::Fold { kind, axis: axis as i32, order };
-        let results = self.func.append_structured(self.block, op, args, vec![region], &types, span);
-        Some(match results[..] {
-            [one] => Val::Ir(one),
-            _ => Val::Tuple(results.into_iter().map(Val::Ir).collect()),
-        })
+        Some(self.func.append_structured(self.block, op, args, vec![region], &types, span))
     }
 
     fn bind_elements(&mut self, pattern: &Pattern, elements: &[Value]) {

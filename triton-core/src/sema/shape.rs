@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
 use crate::ops::Op;
 use crate::span::Span;
-use crate::types::{Constant, MAX_RANK, MAX_TILE, Shape, Type};
+use crate::types::{Constant, MAX_ODD, MAX_RANK, MAX_TILE, Shape, Type};
 
 impl Checker<'_> {
     /// The values of an array, each with its span.
@@ -44,16 +44,18 @@ impl Checker<'_> {
     pub(super) fn shape(&mut self, expr: &Expr) -> Option<Shape> {
         let extents = self.known_array(expr, "a shape")?;
         let span = expr.span;
-        if let Some(wrong) = extents.iter().find(|&&d| d < 1 || !(d as u128).is_power_of_two()) {
-            let message = format!("an extent of {wrong}, which is not a power of two");
-            let next = u32::try_from(*wrong).ok().filter(|&extent| extent > 0).and_then(u32::checked_next_power_of_two);
-            let help = match next {
-                Some(next) => format!(
-                    "take {next}: a view masks off what is out of bounds; mask off the rest with `select(i < {wrong}, x, 0.0)`"
-                ),
-                None => "an extent is 1 or more".to_owned(),
-            };
-            return self.report(Diagnostic::new(Code::T0123, span, message).help(help));
+        if let Some(wrong) = extents.iter().find(|&&d| d < 1) {
+            let message = format!("an extent of {wrong}");
+            return self.report(Diagnostic::new(Code::T0123, span, message).help("an extent is 1 or more"));
+        }
+        for &extent in &extents {
+            if let Some((product, next)) = too_odd(extent) {
+                let message = format!("an extent of {product}, whose odd factor is more than {MAX_ODD}");
+                let help = format!(
+                    "take {next}: a view masks off what is out of bounds; mask off the rest with `select(i < {extent}, x, 0.0)`"
+                );
+                return self.report(Diagnostic::new(Code::T0123, span, message).help(help));
+            }
         }
         let elements = extents.iter().try_fold(1i128, |n, &d| n.checked_mul(d).filter(|&n| n <= i128::from(MAX_TILE)));
         if elements.is_none() {
@@ -157,6 +159,13 @@ impl Checker<'_> {
                     let help = format!("the extents multiply to {}", ty.shape.elements());
                     return self.report(Diagnostic::new(Code::T0123, args[0].span, message).help(help));
                 }
+                if !ty.shape.has_digits_of(shape) {
+                    let message =
+                        format!("`{}` to {shape} reshapes across an extent that is no power of two", ty.describe());
+                    let help = "an odd factor stays the outermost part of its axis: `[2, 96]` can become `[2, 12, 8]`, \
+                                but not `[192]`";
+                    return self.report(Diagnostic::new(Code::T0123, args[0].span, message).help(help));
+                }
                 self.append(Op::Reshape { x, shape }, at).map(Val::Ir)
             }
             "broadcast_to" => {
@@ -217,4 +226,12 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// An extent whose odd factor is too large, as a product, and the next one whose is not; `None` if it is not.
+pub(super) fn too_odd(extent: i128) -> Option<(String, String)> {
+    let (odd, base) = (extent >> extent.trailing_zeros(), 1i128 << extent.trailing_zeros());
+    let next = u32::try_from(extent).ok().and_then(Shape::next_extent);
+    let next = next.map_or_else(|| "fewer".to_owned(), |next| next.to_string());
+    (odd > i128::from(MAX_ODD)).then(|| (format!("{extent} = {odd} · {base}"), next))
 }

@@ -1,11 +1,13 @@
 //! Values and their types: an element and a shape. Layouts are not part of a type.
 
 pub(crate) mod half;
+mod shape;
 mod slice;
 
 use crate::entity::entity;
 use std::fmt;
 
+pub use shape::{MAX_ODD, MAX_RANK, MAX_TILE, Shape};
 pub use slice::Slice;
 
 entity!(
@@ -121,149 +123,6 @@ impl DType {
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// Most dimensions a tile can have.
-pub const MAX_RANK: usize = 5;
-
-/// Most elements a tile can have.
-pub const MAX_TILE: u64 = 1 << 20;
-
-/// Extents of a tile, outermost first. A scalar has none. Every extent is a power of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Shape {
-    rank: u8,
-    dims: [u32; MAX_RANK],
-}
-
-impl Shape {
-    /// The shape of a scalar.
-    pub const SCALAR: Shape = Shape { rank: 0, dims: [0; MAX_RANK] };
-
-    /// A shape of these extents, if there are at most [`MAX_RANK`].
-    pub fn new(dims: &[u32]) -> Option<Shape> {
-        let mut all = [0; MAX_RANK];
-        all.get_mut(..dims.len())?.copy_from_slice(dims);
-        Some(Shape { rank: dims.len() as u8, dims: all })
-    }
-
-    /// Reads `[4,8]`.
-    pub(crate) fn parse(text: &str) -> Option<Shape> {
-        let inner = text.strip_prefix('[')?.strip_suffix(']')?;
-        let dims: Option<Vec<u32>> = inner.split(',').map(|d| d.parse().ok()).collect();
-        Shape::new(&dims?)
-    }
-
-    /// The extents.
-    pub fn dims(&self) -> &[u32] {
-        &self.dims[..self.rank as usize]
-    }
-
-    /// Number of dimensions.
-    pub fn rank(&self) -> usize {
-        self.rank as usize
-    }
-
-    /// Number of elements; 1 for a scalar.
-    pub fn elements(&self) -> u64 {
-        self.dims().iter().map(|&d| u64::from(d)).product()
-    }
-
-    /// Axis `i` of the result is axis `order[i]` of this shape; `None` if `order` does not name every axis once.
-    pub fn permute(self, order: Shape) -> Option<Shape> {
-        let mut dims = Vec::new();
-        for axis in 0..self.rank() as u32 {
-            if !order.dims().contains(&axis) || order.rank() != self.rank() {
-                return None;
-            }
-            dims.push(*self.dims().get(order.dims()[axis as usize] as usize)?);
-        }
-        Shape::new(&dims)
-    }
-
-    /// The extents of the last two axes, and how many such matrices the others number: 1 where there are none. `None` of fewer than
-    /// two axes.
-    pub fn matrices(self) -> Option<(u32, [u32; 2])> {
-        let (batch, &matrix) = self.dims().split_last_chunk::<2>()?;
-        Some((batch.iter().product(), matrix))
-    }
-
-    /// The last two axes, if all others have extent 1; `None` of fewer than two axes.
-    pub fn as_matrix(self) -> Option<Shape> {
-        let (batch, matrix) = self.matrices()?;
-        if batch == 1 { Shape::new(&matrix) } else { None }
-    }
-
-    /// Without one axis.
-    pub fn without(self, axis: usize) -> Option<Shape> {
-        let mut dims = self.dims().to_vec();
-        if axis >= dims.len() {
-            return None;
-        }
-        dims.remove(axis);
-        Shape::new(&dims)
-    }
-
-    /// For an index into this shape: its row-major index after [`permute`](Shape::permute), the order being of this shape's
-    /// rank.
-    pub fn permute_index(self, order: Shape, flat: u64) -> u64 {
-        let (mut rest, mut coordinates) = (flat, [0u64; MAX_RANK]);
-        for (axis, &extent) in self.dims().iter().enumerate().rev() {
-            coordinates[axis] = rest % u64::from(extent);
-            rest /= u64::from(extent);
-        }
-        order
-            .dims()
-            .iter()
-            .fold(0, |index, &axis| index * u64::from(self.dims()[axis as usize]) + coordinates[axis as usize])
-    }
-
-    /// NumPy's rule: pad the shorter shape with ones on the left, then every pair of extents is equal or one of them is 1.
-    pub fn broadcast(a: Shape, b: Shape) -> Option<Shape> {
-        let rank = a.rank().max(b.rank());
-        let mut dims = [0; MAX_RANK];
-        for (i, dim) in dims[..rank].iter_mut().enumerate() {
-            let of = |s: &Shape| (i + s.rank()).checked_sub(rank).map_or(1, |j| s.dims()[j]);
-            *dim = match (of(&a), of(&b)) {
-                (x, y) if x == y => x,
-                (1, y) => y,
-                (x, 1) => x,
-                _ => return None,
-            };
-        }
-        Shape::new(&dims[..rank])
-    }
-
-    /// Whether a value of this shape can be broadcast to `to`.
-    pub fn broadcasts_to(self, to: Shape) -> bool {
-        Shape::broadcast(self, to) == Some(to)
-    }
-
-    /// For each element of `to`, the row-major index of the element of `self` that is replicated there.
-    pub fn broadcast_index(self, to: Shape, flat: u64) -> u64 {
-        let (mut rest, mut index, mut stride) = (flat, 0, 1);
-        for (i, &extent) in to.dims().iter().enumerate().rev() {
-            let coordinate = rest % u64::from(extent);
-            rest /= u64::from(extent);
-            if let Some(j) = (i + self.rank()).checked_sub(to.rank()) {
-                let own = u64::from(self.dims()[j]);
-                index += if own == 1 { 0 } else { coordinate * stride };
-                stride *= own;
-            }
-        }
-        index
-    }
-}
-
-impl fmt::Display for Shape {
-    /// `[4,8]`, and nothing for a scalar.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.rank == 0 {
-            return Ok(());
-        }
-        let dims: Vec<String> = self.dims().iter().map(u32::to_string).collect();
-        write!(f, "[{}]", dims.join(","))
     }
 }
 

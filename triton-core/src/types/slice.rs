@@ -14,11 +14,12 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// A slice of a tile of shape `whole`; `None` unless it is inside, its extent is a power of two, and it starts at a multiple of that.
+    /// A slice of a tile of shape `whole`; `None` unless it is inside, its extent and that of the tile are powers of two, and it starts at a
+    /// multiple of its extent. Along other axes the tile may have several copies of a base tile: each has its slice.
     pub fn new(whole: Shape, axis: usize, start: u32, extent: u32) -> Option<Slice> {
         let bits = |dims: &[u32]| dims.iter().map(|extent| extent.trailing_zeros()).sum();
         let (below, all) = (bits(whole.dims().get(axis + 1..)?), whole.dims()[axis].trailing_zeros());
-        let aligned = extent.is_power_of_two() && start.is_multiple_of(extent);
+        let aligned = extent.is_power_of_two() && start.is_multiple_of(extent) && whole.dims()[axis].is_power_of_two();
         let mut dims = whole.dims().to_vec();
         if !aligned || start >= dims[axis] || extent > dims[axis] {
             return None;

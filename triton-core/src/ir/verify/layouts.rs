@@ -85,8 +85,9 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
     data.for_each_operand(|v| operands.push(v));
     if let Op::SharedStore { buffer, part, .. } | Op::SharedLoad { buffer, part, .. } = data.op {
         let mem = func.mem(buffer).ok_or_else(|| format!("{buffer} is not in shared memory"))?;
-        if part >> mem.parts() != 0 {
-            return Err(format!("there is no part {part}: the tile has {}", 1u32 << mem.parts()));
+        let parts = mem.parts_of(func.copies(buffer));
+        if part >= parts {
+            return Err(format!("there is no part {part}: the tile has {parts}"));
         }
         operands.remove(0);
         let moved = operands.iter().chain(&data.results).filter_map(|&v| func.layout(v));
@@ -94,7 +95,7 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
     }
     if let Op::SharedSlice { buffer, rest, .. } = data.op {
         operands.retain(|&v| v != buffer);
-        let mem = func.mem(buffer).filter(|mem| mem.parts() == 0);
+        let mem = func.mem(buffer).filter(|mem| mem.is_whole(func.copies(buffer)));
         let fits = mem.zip(func.slice(data)).and_then(|(mem, (_, layout))| access::shared(&layout, mem, true));
         if fits.is_none() {
             return Err(format!("{buffer} is not in shared memory from which threads can read this slice"));
@@ -125,7 +126,7 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
     }
     for (operand, layout) in func.shared_operands(&data.op) {
         operands.retain(|&v| v != operand);
-        let mem = func.mem(operand).filter(|mem| mem.parts() == 0);
+        let mem = func.mem(operand).filter(|mem| mem.is_whole(func.copies(operand)));
         if mem.is_none_or(|mem| access::shared(&layout, mem, true).is_none()) {
             return Err(format!("the memory of {operand} does not fit the layout {layout} of a product"));
         }
@@ -143,9 +144,12 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
 
 fn check_mem(ty: Type, mem: &Mem) -> Result<(), String> {
     let bits = ty.elem.bits();
-    let elements = 1u64 << mem.off().len();
-    if mem.bits() != bits || elements != ty.shape.elements() {
+    let (elements, copies) = (1u64 << mem.off().len(), ty.shape.num_copies());
+    if mem.bits() != bits || elements != ty.shape.base().elements() {
         return Err(format!("shared memory of {elements} elements of {} bits for {ty}", mem.bits()));
+    }
+    if mem.copies() as usize > copies {
+        return Err(format!("shared memory of {} copies of a base tile for {ty}, which has {copies}", mem.copies()));
     }
     Ok(())
 }
@@ -221,8 +225,9 @@ fn check_fold(func: &Function, data: &InstData, kind: FoldKind, axis: usize, ord
     if alike(&data.args, kind.argument_layouts(layout, shape, axis, order)).is_some() {
         return Err(format!("a {noun} of tiles in different layouts"));
     }
-    let inner: u32 = shape.dims()[axis + 1..].iter().product();
-    let fields = kind.exchanged(order, shape.dims()[axis]) * inner;
+    let base = shape.base();
+    let inner: u32 = base.dims()[axis + 1..].iter().product();
+    let fields = kind.exchanged(order, base.dims()[axis]) * inner;
     if func.stage == Stage::Synchronized && layout.warp.iter().any(|c| c & fields != 0) {
         return Err(format!("a {noun} between warps at stage 2"));
     }
@@ -235,6 +240,7 @@ fn check_fold(func: &Function, data: &InstData, kind: FoldKind, axis: usize, ord
 }
 
 fn check_layout(func: &Function, shape: Shape, layout: &Layout) -> Result<(), String> {
+    let elements = shape.base().elements();
     if layout.warp.len() as u32 != func.num_warps.trailing_zeros() {
         return Err(format!("a layout with {} warp bits in a kernel of {} warps", layout.warp.len(), func.num_warps));
     }
@@ -243,16 +249,16 @@ fn check_layout(func: &Function, shape: Shape, layout: &Layout) -> Result<(), St
     }
     let mut basis: Vec<u32> = Vec::new();
     for &column in layout.reg.iter().chain(&layout.lane).chain(&layout.warp) {
-        if u64::from(column) >= shape.elements() {
-            return Err(format!("a layout with a column {column} for {} elements", shape.elements()));
+        if u64::from(column) >= elements {
+            return Err(format!("a layout with a column {column} for {} elements", elements));
         }
         let rest = basis.iter().fold(column, |c, &b| c.min(c ^ b));
         if rest != 0 {
             basis.push(rest);
         }
     }
-    if 1u64 << basis.len() != shape.elements() {
-        return Err(format!("a layout that reaches {} of {} elements", 1u64 << basis.len(), shape.elements()));
+    if 1u64 << basis.len() != elements {
+        return Err(format!("a layout that reaches {} of {} elements", 1u64 << basis.len(), elements));
     }
     Ok(())
 }

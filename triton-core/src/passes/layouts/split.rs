@@ -49,14 +49,16 @@ fn reduction(func: &mut Function, inst: Inst, axis: usize, order: BitOrder) -> R
     let data = func.insts[inst].clone();
     let shape = func.ty(data.args[0]).shape;
     let layout = func.layout(data.args[0]).ok_or("a reduction of a tile without a layout")?.clone();
-    let bits = order.bits(shape.dims()[axis].trailing_zeros());
+    let base = shape.base().dims()[axis];
+    let bits = order.bits(base.trailing_zeros());
     // What comes after the first bit that warps hold is reduced after the conversion, too.
     let Some(first) = bits.iter().position(|&bit| of_warps(&layout, shape, axis, bit)) else { return Ok(vec![inst]) };
     let (near, far) = bits.split_at(first);
     let near_order = BitOrder::new(near).ok_or("too many bits")?;
     let mut insts = Vec::new();
     let mut args = data.args.clone();
-    if !near.is_empty() {
+    // A digit is combined before all bits.
+    if !near.is_empty() || shape.dims()[axis] > base {
         let shape_of_parts = near_order.fold(shape, axis).ok_or("an order of bits that the axis does not have")?;
         let of_parts = layout.fold_axis(shape, axis, near_order.mask(0)).ok_or("a reduction along no axis")?;
         let types: Vec<_> = args.iter().map(|&v| func.ty(v).with_shape(shape_of_parts)).collect();
@@ -144,7 +146,7 @@ fn scan(func: &mut Function, inst: Inst, kind: FoldKind, axis: usize) -> Result<
 
 /// Whether warps hold a bit of an index along an axis.
 fn of_warps(layout: &Layout, shape: Shape, axis: usize, bit: u8) -> bool {
-    let inner: u32 = shape.dims()[axis + 1..].iter().product();
+    let inner: u32 = shape.base().dims()[axis + 1..].iter().product();
     layout.warp.iter().any(|&c| c & inner << bit != 0)
 }
 

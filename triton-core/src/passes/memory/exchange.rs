@@ -72,7 +72,7 @@ impl Context {
                 let Op::Dot { kind: kind @ (DotKind::Fma | DotKind::Mma | DotKind::MmaM8), a, b, acc } = data.op else {
                     continue;
                 };
-                let sums = func.layout(acc).map_or(0, |sum| sum.registers() as u32);
+                let sums = func.layout(acc).map_or(0, |_| func.registers(acc) as u32);
                 let dear = kind == DotKind::Fma && sums >= cost::MANY_SUMS;
                 let last = func.ty(acc).shape.rank() - 1;
                 for (operand, axis) in [(a, last), (b, last - 1)] {
@@ -114,6 +114,8 @@ fn conversion(
 struct PendingConvert {
     inst: Inst,
     x: Value,
+    /// Copies of the base tile.
+    copies: usize,
     mem: Mem,
     stays: bool,
     permute: Option<Inst>,
@@ -171,7 +173,9 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
     let (from, to) = (&func.layouts[src], &func.layouts[dst]);
     let plan = plan.ok_or_else(|| format!("{result} is not of the elements of {x}: {from} to {to}"))?;
     // Both operands of a product fit a block.
-    let stays = |mem: &Mem| mem.parts() == 0 && mem.bytes() <= cost::SCRATCH_BYTES;
+    let copies = func.copies(x);
+    let stays = |mem: &Mem| mem.is_whole(copies) && mem.bytes() <= cost::SCRATCH_BYTES;
+    let whole = |mem: Mem| mem.with_copies(copies as u32);
     if context.stays[result]
         && let PlanKind::Shared(_) | PlanKind::Shuffle(_) = plan.kind
         && let Some(mem) = access::operand(from, to, func.ty(x).shape, func.ty(x).elem.bits()).filter(stays)
@@ -179,11 +183,14 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
         return Ok(Some(staying(func, context, inst, x, mem)));
     }
     let mem = match &plan.kind {
-        PlanKind::Shared(shared) => Some(shared.mem.clone()),
+        PlanKind::Shared(shared) if context.stays[result] && stays(&whole(shared.mem.clone())) => {
+            Some(whole(shared.mem.clone()))
+        }
+        PlanKind::Shared(shared) => Some(in_turns(shared.mem.clone(), copies)),
         // What a product reads from memory needs no shuffles.
         PlanKind::Shuffle(_) if context.stays[result] => {
             let shared = convert::through_memory(from, to, func.ty(x).elem.bits(), context.stmatrix);
-            shared.map(|shared| shared.mem).filter(stays)
+            shared.map(|shared| whole(shared.mem)).filter(stays)
         }
         PlanKind::None | PlanKind::Rename { .. } | PlanKind::Select(_) | PlanKind::Shuffle(_) => None,
     };
@@ -198,18 +205,26 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
         let mem = step_by_step.unwrap_or(mem);
         return Ok(Some(staying(func, context, inst, x, mem)));
     }
-    Ok(Some(PendingConvert { inst, x, mem, stays: false, permute: None }))
+    Ok(Some(PendingConvert { inst, x, copies, mem, stays: false, permute: None }))
+}
+
+/// The memory in which the copies of a base tile are converted: as many at a time as one exchange may need memory for.
+fn in_turns(mem: Mem, copies: usize) -> Mem {
+    let most = if mem.parts() > 0 { 1 } else { (cost::SCRATCH_BYTES / mem.copy_bytes()).max(1) as usize };
+    let turns = copies.div_ceil(most);
+    mem.with_copies(copies.div_ceil(turns) as u32)
 }
 
 /// A conversion whose result stays in this memory: of a tile that was permuted, the one before.
 fn staying(func: &Function, context: &Context, inst: Inst, x: Value, mem: Mem) -> PendingConvert {
+    let copies = func.copies(x);
     let permuted = context.permuted[x].and_then(|permute| {
         let (tile, change) = func.insts[permute].op.shape_change()?;
         Some((permute, tile, change.operand_mem(func.ty(tile).shape, &mem)?))
     });
     match permuted {
-        Some((permute, tile, mem)) => PendingConvert { inst, x: tile, mem, stays: true, permute: Some(permute) },
-        None => PendingConvert { inst, x, mem, stays: true, permute: None },
+        Some((permute, x, mem)) => PendingConvert { inst, x, copies, mem, stays: true, permute: Some(permute) },
+        None => PendingConvert { inst, x, copies, mem, stays: true, permute: None },
     }
 }
 
@@ -241,8 +256,8 @@ fn through_buffers(func: &mut Function, pending: Vec<PendingConvert>, insts: &mu
             buffers.push(make_buffer(func, func.ty(w.x), w.mem.clone(), name, span, insts)?);
         }
         let mut rest = vec![None; now.len()];
-        for part in 0..now.iter().map(|w| 1 << w.mem.parts()).max().unwrap_or(0) {
-            let has_part = |w: &PendingConvert| part >> w.mem.parts() == 0;
+        for part in 0..now.iter().map(|w| w.mem.parts_of(w.copies)).max().unwrap_or(0) {
+            let has_part = |w: &PendingConvert| part < w.mem.parts_of(w.copies);
             for (w, &buffer) in now.iter().zip(&buffers).filter(|(w, _)| has_part(w)) {
                 let store = Op::SharedStore { buffer, part, value: w.x };
                 insts.push(func.make(store, func.insts[w.inst].span)?);
@@ -257,7 +272,7 @@ fn through_buffers(func: &mut Function, pending: Vec<PendingConvert>, insts: &mu
             for ((w, &buffer), rest) in now.iter().zip(&buffers).zip(&mut rest).filter(|((w, _), _)| is_loaded(w)) {
                 let load = Op::SharedLoad { buffer, part, rest: *rest };
                 let result = func.insts[w.inst].results[0];
-                if part + 1 == 1 << w.mem.parts() {
+                if part + 1 == w.mem.parts_of(w.copies) {
                     func.insts[w.inst].op = load;
                     insts.push(w.inst);
                 } else {

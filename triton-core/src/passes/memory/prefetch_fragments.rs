@@ -82,8 +82,10 @@ fn product(func: &Function, of: &Pipelined, body: Block) -> Option<(Inst, [Opera
     let slices = products::mma(func.layout(acc)?, shape, depth, bits, atom)?;
     // The sum, and the slices of two steps; what is rounded is in registers once more.
     let copies = if DotKind::Mma.rounds(ty.elem.num()?) { 3 } else { 2 };
-    let words: usize = slices.iter().map(|slice| slice.registers() * bits as usize / 32).sum();
-    let sum = func.layout(acc)?.registers() * func.ty(acc).elem.bits() as usize / 32;
+    // K is of one copy (`Slice`).
+    let of_slices = slices.iter().zip([a, b]).map(|(slice, operand)| slice.registers() * func.copies(operand));
+    let words: usize = of_slices.map(|registers| registers * bits as usize / 32).sum();
+    let sum = func.registers(acc) * func.ty(acc).elem.bits() as usize / 32;
     if sum + copies * words > MAX_REGISTERS {
         return None;
     }

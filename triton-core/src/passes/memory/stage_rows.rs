@@ -78,7 +78,7 @@ pub fn stage_rows(func: &mut Function, env: &Env) -> Result<(), String> {
     // What does not fit is loaded early, to registers, if it has few.
     let (mut early, mut words) = (Vec::new(), 0);
     for copy in rest.into_iter().filter(known) {
-        let registers = func.layouts[copy.layout].registers() as u64 * u64::from(copy.mem.bits()) / 32;
+        let registers = func.registers(copy.result) as u64 * u64::from(copy.mem.bits()) / 32;
         if bytes + copy.mem.bytes() <= most {
             bytes += copy.mem.bytes();
             copies.push(copy);
@@ -89,7 +89,7 @@ pub fn stage_rows(func: &mut Function, env: &Env) -> Result<(), String> {
     }
     // A long row alone stays in registers where it fits a thread's, and they have room for three blocks of it.
     let crowds = |copy: &Copy| {
-        let elements = func.layouts[copy.layout].registers();
+        let elements = func.registers(copy.result);
         let registers = elements as u32 + RESERVED_REGISTERS;
         let fits = registers <= func.max_registers.unwrap_or(*REGISTERS.end());
         elements >= LONG_ELEMENTS && !(fits && env.target.resident_blocks(func.threads(), registers, 0) >= 3)
@@ -210,11 +210,11 @@ impl Phases {
             from.push(value);
             return Some(0);
         }
-        if func.layout(value).is_none_or(|layout| layout.registers() <= BROADCAST_REGISTERS) {
+        if func.layout(value).is_none() || func.registers(value) <= BROADCAST_REGISTERS {
             return Some(0);
         }
         let op = self.defs.op(func, value)?;
-        let long = func.layout(value).is_some_and(|layout| layout.registers() >= LONG_ELEMENTS);
+        let long = func.layout(value).is_some() && func.registers(value) >= LONG_ELEMENTS;
         // Others move nothing.
         let exponential =
             long && matches!(op, Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Exp2Ftz, .. });
@@ -419,7 +419,7 @@ impl Writer<'_> {
     }
 
     fn is_large(&self, value: Value) -> bool {
-        self.func.layout(value).is_some_and(|layout| layout.registers() > BROADCAST_REGISTERS)
+        self.func.layout(value).is_some() && self.func.registers(value) > BROADCAST_REGISTERS
     }
 
     fn op(&mut self, op: Op) -> Result<Value, String> {

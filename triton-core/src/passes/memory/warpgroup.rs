@@ -21,9 +21,6 @@ use crate::passes::values::dce;
 use crate::span::Span;
 use crate::types::Shape;
 
-/// Rows of one instruction.
-const ROWS: u32 = 64;
-
 /// See the [module's page](self).
 ///
 /// # Errors
@@ -44,7 +41,7 @@ pub(crate) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
             return Err("a product of warpgroups in another layout".into());
         };
         let mut operands = [a, b];
-        for (operand, (k, extent)) in operands.iter_mut().zip([(1, ROWS), (0, n)]) {
+        for (operand, (k, extent)) in operands.iter_mut().zip([(1, products::ROWS), (0, n)]) {
             let source = OperandSource::of(func, &defs, *operand);
             if k == 1 && source.is_in_registers(func, env) {
                 continue;

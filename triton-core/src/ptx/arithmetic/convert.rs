@@ -31,20 +31,23 @@ impl Lower<'_> {
             .planned(src, dst, held.bits(), self.target.info().stmatrix)
             .ok_or_else(|| format!("{result} is not of the elements of {x}: {} to {}", layouts[src], layouts[dst]))?;
         let threads = &mut Threads::default();
+        // Copies of a base tile are converted one after the other.
+        let registers = layouts[src].registers();
         match &plan.kind {
             PlanKind::None => return Ok(before),
-            PlanKind::Rename { map } => return Ok(pick(&before, map)),
+            PlanKind::Rename { map } => return Ok(before.chunks(registers).flat_map(|copy| pick(copy, map)).collect()),
             PlanKind::Select(_) | PlanKind::Shuffle(_) => {}
             PlanKind::Shared(_) => {
                 return Err(format!("{result} is to be exchanged through shared memory without any"));
             }
         }
         let before = self.numbers(held, &before);
-        let after = match &plan.kind {
-            PlanKind::None | PlanKind::Rename { .. } | PlanKind::Shared(_) => before,
-            PlanKind::Select(select) => self.select_words(threads, held, select, &before),
-            PlanKind::Shuffle(shuffle) => self.shuffle(threads, held, shuffle, &before),
+        let convert = |copy: &[Reg]| match &plan.kind {
+            PlanKind::None | PlanKind::Rename { .. } | PlanKind::Shared(_) => copy.to_vec(),
+            PlanKind::Select(select) => self.select_words(threads, held, select, copy),
+            PlanKind::Shuffle(shuffle) => self.shuffle(threads, held, shuffle, copy),
         };
+        let after: Vec<Reg> = before.chunks(registers).flat_map(convert).collect();
         Ok(self.elements(held, &after))
     }
 

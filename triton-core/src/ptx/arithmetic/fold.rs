@@ -1,6 +1,7 @@
 //! Lowering of folds along an axis: within a thread, and between the lanes of a warp.
 //!
-//! Every step combines along one bit of the index, in the order of the operation. In a reduction these are pairs of registers, or
+//! Every step combines along one bit of the index, in the order of the operation; in a reduction, after the copies of a base tile along the
+//! axis, register by register. In a reduction these are pairs of registers, or
 //! pairs of lanes by butterfly shuffles, after which both lanes hold the result. The element with the bit clear
 //! comes first, so that all threads compute the same; between lanes that takes a selection, unless the combination commutes.
 //!
@@ -48,11 +49,22 @@ impl Lower<'_> {
         let region = inst.regions[0];
         let shape = self.func.ty(inst.args[0]).shape;
         let layout = self.func.layout(inst.args[0]).ok_or("a tile without a layout")?.clone();
-        let inner: u32 = shape.dims()[axis + 1..].iter().product();
-        let bits = order.bits(shape.dims()[axis].trailing_zeros());
+        let base = shape.base();
+        let inner: u32 = base.dims()[axis + 1..].iter().product();
+        let bits = order.bits(base.dims()[axis].trailing_zeros());
         let commutes = self.commutes(region);
         let mut tiles: Vec<Vec<Reg>> = inst.args.iter().map(|&v| self.regs(v).to_vec()).collect();
-        let mut live: Vec<usize> = (0..layout.registers()).collect();
+        let mut live: Vec<usize> = (0..layout.registers() * shape.num_copies()).collect();
+        let digits = shape.copies().dims()[axis] as usize;
+        let apart = layout.registers() * shape.copies().dims()[axis + 1..].iter().product::<u32>() as usize;
+        live.retain(|r| (r / apart).is_multiple_of(digits));
+        for digit in 1..digits {
+            for &r in &live {
+                let (first, second) = (at(&tiles, r), at(&tiles, r + digit * apart));
+                let both = self.combine(region, &first, &second)?;
+                put(&mut tiles, r, both);
+            }
+        }
         for bit in bits {
             let column = inner << bit;
             let bit_of = |columns: &[u32]| {
@@ -79,7 +91,7 @@ impl Lower<'_> {
                 return Err(format!("a reduction along bit {bit} of an index, which no register and no lane holds"));
             }
         }
-        // What is left stands in the order of the result's registers: the other bits in their old order.
+        // What is left stands in the order of the result's registers: the other copies and bits in their old order.
         Ok(tiles.into_iter().map(|tile| live.iter().map(|&r| tile[r]).collect()).collect())
     }
 
@@ -295,7 +307,7 @@ struct Scan {
 
 impl Scan {
     fn new(cx: &Lower<'_>, inst: &InstData, kind: FoldKind, axis: usize) -> Result<Scan, String> {
-        let shape = cx.func.ty(inst.args[0]).shape;
+        let shape = cx.func.ty(inst.args[0]).shape.base();
         let layout = cx.func.layout(inst.args[0]).ok_or("a tile without a layout")?;
         let inner: u32 = shape.dims()[axis + 1..].iter().product();
         let (extent, field) = (shape.dims()[axis], (shape.dims()[axis] - 1) * inner);

@@ -8,12 +8,11 @@
 //! 64 bits. One of the threads that hold an element prints its line.
 
 use crate::ir::Value;
-use crate::layout::Layout;
 use crate::ops::Text;
 use crate::ptx::code::emitter::class_of;
 use crate::ptx::lower::Lower;
 use crate::ptx::{Class, Cmp, Op, Opcode, Operand, Reg, Round, Special, Ty};
-use crate::types::{self, DType};
+use crate::types::{self, DType, Shape};
 
 impl Lower<'_> {
     pub fn assertion(&mut self, cond: Value, message: Text) {
@@ -38,10 +37,10 @@ impl Lower<'_> {
         let pieces = Text::pieces(text);
         let first = values.first().copied();
         let layout = first.and_then(|v| self.func.layout(v)).cloned();
-        let dims = first.map_or(Vec::new(), |v| self.func.ty(v).shape.dims().to_vec());
+        let shape = first.map_or(Shape::SCALAR, |v| self.func.ty(v).shape);
         let mut format = match &layout {
             None => String::new(),
-            Some(_) => format!("(%llu, %llu, %llu)[{}] ", vec!["%llu"; dims.len()].join(", ")),
+            Some(_) => format!("(%llu, %llu, %llu)[{}] ", vec!["%llu"; shape.rank()].join(", ")),
         };
         for (i, piece) in pieces.iter().enumerate() {
             format.push_str(&piece.replace('%', "%%"));
@@ -55,7 +54,7 @@ impl Lower<'_> {
             Some(value) => self.store_guard(value),
             None => self.one_thread(),
         };
-        for r in 0..layout.as_ref().map_or(1, Layout::registers) {
+        for r in 0..first.map_or(1, |v| self.registers(v)) {
             let skip = self.label();
             // Where all need it, all have to compute it.
             let thread = layout.as_ref().map(|layout| self.thread_element(layout));
@@ -68,9 +67,10 @@ impl Lower<'_> {
                     let id = self.program_id(axis);
                     args.push(self.cvt(Round::None, Ty::U64, Ty::U32, id));
                 }
+                let (copy, r) = (r / layout.registers(), r % layout.registers());
                 let own = i64::from(layout.register_element(r));
                 let element = self.arith(Opcode::Xor, Ty::B32, &[thread.into(), own.into()]);
-                args.extend(self.index(element, &dims));
+                args.extend(self.index(element, shape, copy));
             }
             for &value in values {
                 let reg = self.regs(value)[r];
@@ -90,13 +90,17 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The index of an element along each axis, in 64 bits.
-    fn index(&mut self, element: Reg, dims: &[u32]) -> Vec<Reg> {
+    /// The index of an element of a copy along each axis, in 64 bits.
+    fn index(&mut self, element: Reg, shape: Shape, copy: usize) -> Vec<Reg> {
         let mut inner = 0;
         let mut index: Vec<Reg> = Vec::new();
-        for &extent in dims.iter().rev() {
+        for (axis, &extent) in shape.base().dims().iter().enumerate().rev() {
             let along = self.arith(Opcode::Shr, Ty::U32, &[element.into(), inner.into()]);
-            let along = self.arith(Opcode::And, Ty::B32, &[along.into(), i64::from(extent - 1).into()]);
+            let mut along = self.arith(Opcode::And, Ty::B32, &[along.into(), i64::from(extent - 1).into()]);
+            let origin = shape.origin(copy, axis);
+            if origin > 0 {
+                along = self.arith(Opcode::Add, Ty::U32, &[along.into(), i64::from(origin).into()]);
+            }
             index.push(self.cvt(Round::None, Ty::U64, Ty::U32, along));
             inner += i64::from(extent.trailing_zeros());
         }

@@ -11,7 +11,7 @@ use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::Layout;
-use crate::layout::linear::{Basis, apply};
+use crate::layout::linear::{Basis, apply, units};
 use crate::ops::{Effect, LayoutRule, Location, Op, ShapeChange};
 use crate::ptx::lower::run::{MaskForm, Padding, Run, copies};
 use crate::types::Shape;
@@ -96,9 +96,26 @@ fn defer(func: &Function, demand: &mut Demand) {
     }
 }
 
-/// The register of a tile that each register of its broadcast is, if none is in another thread: a linear map, by its columns.
-pub(crate) fn broadcast(func: &Function, x: Value, result: Value) -> Result<Vec<u32>, String> {
-    let (from, to) = (func.ty(x).shape, func.ty(result).shape);
+/// The register of a tile that each register of its result in another shape is.
+pub(crate) fn operand_registers(
+    func: &Function,
+    result: Value,
+    x: Value,
+    change: ShapeChange,
+) -> Result<Vec<usize>, String> {
+    let (from, to) = (func.layout(x).map_or(1, Layout::registers), func.layout(result).map_or(1, Layout::registers));
+    let map = match change {
+        ShapeChange::Reshape(_) | ShapeChange::Permute(_) => units(to.trailing_zeros() as usize).collect(),
+        ShapeChange::Broadcast(_) => broadcast(func, x, result)?,
+    };
+    let copies = change.operand_copies(func.ty(x).shape, func.ty(result).shape);
+    let of_copy = |copy: usize| (0..to as u32).map(move |r| (copy, r));
+    Ok(copies.into_iter().flat_map(of_copy).map(|(copy, r)| copy * from + apply(&map, r) as usize).collect())
+}
+
+/// The register of a base tile that each register of its broadcast is, if none is in another thread: a linear map, by its columns.
+fn broadcast(func: &Function, x: Value, result: Value) -> Result<Vec<u32>, String> {
+    let (from, to) = (func.ty(x).shape.base(), func.ty(result).shape.base());
     let (Some(src), Some(dst)) = (func.layout(x), func.layout(result)) else {
         return Err("a tile without a layout".into());
     };
@@ -153,12 +170,9 @@ impl Walk<'_> {
             if self.func.mem(x).is_some() {
                 return;
             }
-            return match change {
-                ShapeChange::Reshape(_) | ShapeChange::Permute(_) => self.through(data, |walk, r| walk.one(x, r)),
-                ShapeChange::Broadcast(_) => match broadcast(self.func, x, data.results[0]) {
-                    Ok(map) => self.through(data, |walk, r| walk.one(x, apply(&map, r as u64) as usize)),
-                    Err(_) => self.all(x),
-                },
+            return match operand_registers(self.func, data.results[0], x, change) {
+                Ok(registers) => self.through(data, |walk, r| walk.one(x, registers[r])),
+                Err(_) => self.all(x),
             };
         }
         if let Op::Select { cond, a, b } = data.op
@@ -242,6 +256,6 @@ impl Walk<'_> {
 
     fn registers(&self, value: Value) -> usize {
         let tile = self.func.ty(value).shape != Shape::SCALAR;
-        if tile { self.func.layout(value).map_or(1, Layout::registers) } else { 1 }
+        if tile { self.func.registers(value) } else { 1 }
     }
 }

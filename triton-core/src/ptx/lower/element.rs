@@ -2,7 +2,6 @@
 //! access of many addresses reads in it.
 
 use crate::ir::Value;
-use crate::layout::linear::apply;
 use crate::ops;
 use crate::ptx::lower::Lower;
 use crate::ptx::lower::demand;
@@ -75,10 +74,10 @@ impl Lower<'_> {
     /// One register of the result of an operation that moves nothing between threads.
     pub fn compute(&mut self, op: &ops::Op, result: Value, r: usize) -> Result<Reg, String> {
         Ok(match *op {
-            ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.element(x, r)?,
-            ops::Op::Broadcast { x, .. } => {
-                let map = demand::broadcast(self.func, x, result)?;
-                self.element(x, apply(&map, r as u64) as usize)?
+            ops::Op::Broadcast { .. } | ops::Op::Reshape { .. } | ops::Op::Permute { .. } => {
+                let (x, change) = op.shape_change().ok_or("a change of shape of no tile")?;
+                let registers = demand::operand_registers(self.func, result, x, change)?;
+                self.element(x, registers[r])?
             }
             ops::Op::Arange { start, .. } => self.arange(start, result, r)?,
             ops::Op::Cast { x, to } => {
@@ -166,16 +165,18 @@ impl Lower<'_> {
         let layout = self.func.layout(result).ok_or("a tile without a layout")?.clone();
         let thread = self.thread_element(&layout);
         let touched = layout.lane.iter().chain(&layout.warp).fold(0, |all, c| all | c);
-        let own = layout.register_element(r);
+        let (copy, register) = (r / layout.registers(), r % layout.registers());
+        let own = layout.register_element(register);
+        let further = i64::from(start) + i64::from(self.func.ty(result).shape.origin(copy, 0));
         let add = |cx: &mut Self, x: Reg, k: i64| {
             if k == 0 { x } else { cx.arith(Opcode::Add, Ty::S32, &[x.into(), k.into()]) }
         };
         // Xor is addition where no bit meets another.
         Ok(if touched & own == 0 {
-            add(self, thread, i64::from(own) + i64::from(start))
+            add(self, thread, i64::from(own) + further)
         } else {
             let element = self.arith(Opcode::Xor, Ty::B32, &[thread.into(), i64::from(own).into()]);
-            add(self, element, i64::from(start))
+            add(self, element, further)
         })
     }
 }

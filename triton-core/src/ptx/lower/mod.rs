@@ -26,8 +26,7 @@ use crate::ptx::lower::bulk_state::Bulk;
 
 use crate::analysis::pressure;
 use crate::ir::{Block, Function, InstData, Value};
-use crate::layout::linear::apply;
-use crate::layout::{Layout, Swizzle, access};
+use crate::layout::{Swizzle, access};
 use crate::metadata::{Specialization, Target};
 use crate::ops;
 use crate::ptx::code::emitter::{Emitter, bits_type};
@@ -225,7 +224,7 @@ impl Lower<'_> {
 
     /// Registers that a thread holds of a value.
     pub fn registers(&self, value: Value) -> usize {
-        self.func.layout(value).map_or(1, Layout::registers)
+        self.func.registers(value)
     }
 
     /// The code of an instruction, and the registers of each of its results.
@@ -301,16 +300,14 @@ impl Lower<'_> {
             ops::Op::BlockId {} => vec![self.mov(Ty::U32, Operand::Special(Special::Ctaid(0)))],
             ops::Op::NumBlocks {} => vec![self.mov(Ty::U32, Operand::Special(Special::Nctaid(0)))],
             ops::Op::Splat { x, .. } => vec![self.regs(x)[0]; self.registers(yields()?)],
-            ops::Op::Broadcast { x, .. } => {
-                let result = yields()?;
-                let map = demand::broadcast(self.func, x, result)?;
-                (0..self.registers(result)).map(|r| self.regs(x)[apply(&map, r as u64) as usize]).collect()
-            }
             ops::Op::Permute { x, .. } | ops::Op::Reshape { x, .. } if self.func.mem(x).is_some() => {
                 return self.alias(x, yields()?).map(|()| Vec::new());
             }
-            // Neither changes a column.
-            ops::Op::Reshape { x, .. } | ops::Op::Permute { x, .. } => self.regs(x).to_vec(),
+            ops::Op::Broadcast { .. } | ops::Op::Reshape { .. } | ops::Op::Permute { .. } => {
+                let (x, change) = inst.op.shape_change().ok_or("a change of shape of no tile")?;
+                let registers = demand::operand_registers(self.func, yields()?, x, change)?;
+                registers.into_iter().map(|r| self.regs(x)[r]).collect()
+            }
             // Peers in registers, as `Layout::join` says.
             ops::Op::Join { a, b } => {
                 let pairs = self.regs(a).iter().zip(self.regs(b));

@@ -73,8 +73,7 @@ impl Run {
         let width = u64::from(func.layout(result).map_or(1, Layout::vector)).min(facts[cond].prefix);
         let pays = width >= LEAST && facts[cond].constancy < width && dtype != DType::Bool;
         let run = Run { dtype, width: width as usize, mask: MaskForm::Prefix, padding: Padding::Uniform(None) };
-        let registers = func.layout(result).map_or(1, Layout::registers);
-        run.ends(func, facts, cond, 0..registers).filter(|_| pays)
+        run.ends(func, facts, cond, 0..func.registers(result)).filter(|_| pays)
     }
 
     /// How a load with this padding, which is made by that operation, is accessed.
@@ -119,8 +118,8 @@ impl Run {
             return None;
         }
         let runs = registers.len() / self.width;
-        let element = |r: usize| layout.register_element(r);
-        let row = |r: usize| u64::from(element(r)) / facts[mask].prefixes().max(1);
+        let element = |r: usize| layout.register_element(r % layout.registers());
+        let row = |r: usize| (r / layout.registers(), u64::from(element(r)) / facts[mask].prefixes().max(1));
         let mut ends: Vec<usize> = Vec::new();
         for r in registers {
             match ends.iter_mut().find(|end| row(**end) == row(r)) {

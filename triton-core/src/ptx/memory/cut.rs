@@ -13,19 +13,20 @@ use crate::types::DType;
 pub(crate) struct Cut {
     /// The constant of the vector, if it is one of several.
     vector: Option<Reg>,
-    /// The constant of the only one, or 0.
+    /// The constant of the only one, or of the copy's first.
     first: u32,
     /// The elements of the vector before the last one in bounds: a larger number than the vector has if none is cut.
     before: Reg,
 }
 
 impl<'a> Tile<'a> {
-    /// The vectors of each row, of which the extent cuts one at most: those whose constants are all combinations of some bits, and
-    /// others by themselves. Rows whose vectors have the same constants are together: the extent cuts all of them, or none.
+    /// The vectors of each row of a copy, of which the extent cuts one at most: those whose constants, from the copy's first index on, are
+    /// all combinations of some bits, and others by themselves. Rows whose vectors have the same constants are together: the extent cuts all of them, or none.
     fn rows(&self) -> Vec<Vec<Vec<usize>>> {
         let last = self.last();
         let mut rows: Vec<Vec<usize>> = Vec::new();
-        let key = |r: usize| (self.row_of(r), self.constant(last, r).0);
+        let key = |r: usize| (self.row_of(r), self.constant(last, r).0, self.origin_of(last, r));
+        let within = |r: usize| self.constant(last, r).1 - self.origin_of(last, r);
         for run in self.runs() {
             match rows.iter_mut().find(|row| key(row[0]) == key(run)) {
                 Some(row) => row.push(run),
@@ -33,7 +34,7 @@ impl<'a> Tile<'a> {
             }
         }
         let is_full = |row: &Vec<usize>| {
-            let bits = row.iter().fold(0, |all, &r| all | self.constant(last, r).1);
+            let bits = row.iter().fold(0, |all, &r| all | within(r));
             row.len() == 1 << bits.count_ones()
         };
         let mut groups: Vec<Vec<Vec<usize>>> = Vec::new();
@@ -53,9 +54,9 @@ impl<'a> Tile<'a> {
     fn cut(&mut self, cx: &mut Lower<'_>, row: &[usize]) -> Cut {
         let last = self.last();
         let (variant, constant) = self.constant(last, row[0]);
-        // All combinations of some bits begin at 0, whichever register holds that vector.
-        let first = if row.len() == 1 { constant } else { 0 };
-        let bits = row.iter().fold(0, |all, &r| all | self.constant(last, r).1) & !first;
+        // All combinations of some bits begin where the copy does, whichever register holds that vector.
+        let first = if row.len() == 1 { constant } else { self.origin_of(last, row[0]) };
+        let bits = row.iter().fold(0, |all, &r| all | (self.constant(last, r).1 - first));
         let remaining = self.remaining(cx, last, variant);
         // The last element in bounds: which vector it is in, and how many of its elements are before it.
         let end = cx.arith(Opcode::Sub, Ty::S32, &[remaining.into(), i64::from(first + 1).into()]);
@@ -107,7 +108,7 @@ impl<'a> Lower<'a> {
     /// Whether a vector of a row is the one that is cut; `None` if there is no other.
     fn is_cut(&mut self, tile: &Tile<'a>, run: usize, cut: Cut) -> Option<Reg> {
         let (_, constant) = tile.constant(tile.last(), run);
-        cut.vector.map(|vector| self.setp(Cmp::Eq, Ty::U32, vector, i64::from(constant)))
+        cut.vector.map(|vector| self.setp(Cmp::Eq, Ty::U32, vector, i64::from(constant - cut.first)))
     }
 
     pub(crate) fn load_cut(

@@ -11,6 +11,7 @@ use crate::ops::Location;
 use crate::ptx::lower::Lower;
 use crate::ptx::lower::buffers::Place;
 use crate::ptx::lower::run::{Run, copies};
+use crate::ptx::memory::shared::of_copies;
 use crate::ptx::memory::view::Tile;
 use crate::ptx::{Address, Op, Opcode, Reg, Ty};
 use crate::types::Elem;
@@ -48,6 +49,8 @@ impl Lower<'_> {
         }
         let slot = self.slot(buffer, item)?;
         let addresses = self.addresses_from(buffer, Some(slot), &copies, mem.bits() / 8, 0);
+        let addresses = of_copies(&copies, addresses, mem, 0..func.copies(buffer));
+        let addresses = addresses.map(|(.., address)| address).collect();
         let (lanes, warps) = func.layouts[layout].replicated();
         let issued: Vec<Reg> = self.one_of(lanes | warps << 5).into_iter().chain([self.regs(when)[0]]).collect();
         let issued = self.conjunction(&issued);

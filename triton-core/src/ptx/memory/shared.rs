@@ -3,6 +3,7 @@
 
 use crate::hash::WordMap;
 use crate::ir::{InstData, Value};
+use crate::layout::Mem;
 use crate::layout::access::{self, Access, Form};
 use crate::layout::linear::apply;
 use crate::ops::{self, Scope};
@@ -13,6 +14,7 @@ use crate::ptx::lower::Lower;
 use crate::ptx::lower::at_entry::SharedThread;
 use crate::ptx::lower::buffers::Place;
 use crate::ptx::{Address, Class, Op, Opcode, Operand, Reg, Special, Ty};
+use std::ops::Range;
 
 impl Lower<'_> {
     /// Makes room for a buffer at its offset.
@@ -32,11 +34,13 @@ impl Lower<'_> {
         let access = access::shared(layout, mem, stmatrix).ok_or("a layout that its memory does not fit")?;
         let held = Held::of(self.func.ty(value).elem);
         let guard = self.store_guard(value);
+        let (copies, registers) = (mem.copies_of_part(part, self.func.copies(value)), layout.registers());
         let before = self.regs(value).to_vec();
         let before = self.numbers(held, &before);
         let addresses = self.addresses(buffer, &access, held);
-        for (instruction, address) in (0..).zip(addresses) {
-            let numbers: Vec<Reg> = access.registers(instruction, part).map(|r| before[r as usize]).collect();
+        for (instruction, copy, address) in of_copies(&access, addresses, mem, copies) {
+            let of_copy = |r: u32| before[copy * registers + r as usize];
+            let numbers: Vec<Reg> = access.registers(instruction, part).map(of_copy).collect();
             if let Form::Matrix { trans, .. } = access.form {
                 let srcs = numbers.chunks(held.per_word()).map(|some| self.pack_word(held, some)).collect();
                 self.emit_if(guard, Op::StMatrix { trans, srcs, address });
@@ -61,17 +65,18 @@ impl Lower<'_> {
         let access = access::shared(layout, mem, true).ok_or("a layout that its memory does not fit")?;
         let held = Held::of(self.func.ty(result).elem);
         let addresses = self.addresses(buffer, &access, held);
+        let (copies, registers) = (mem.copies_of_part(part, self.func.copies(result)), layout.registers());
         let mut after: Vec<Option<Reg>> = match rest {
             Some(rest) => self.regs(rest).iter().copied().map(Some).collect(),
-            None => vec![None; layout.registers()],
+            None => vec![None; self.registers(result)],
         };
-        for (instruction, address) in (0..).zip(addresses) {
+        for (instruction, copy, address) in of_copies(&access, addresses, mem, copies) {
             let numbers = self.load_shared(held, &access, address);
             let elements = self.elements(held, &numbers);
             access
                 .registers(instruction, part)
                 .zip(elements)
-                .for_each(|(r, element)| after[r as usize] = Some(element));
+                .for_each(|(r, element)| after[copy * registers + r as usize] = Some(element));
         }
         // A part that is loaded later has no register yet: any will do.
         let any = after.iter().flatten().next().copied().ok_or("a tile of which nothing is loaded")?;
@@ -103,9 +108,11 @@ impl Lower<'_> {
         let held = Held::of(func.ty(buffer).elem);
         let slot = self.buffers.slot(buffer);
         let addresses = self.addresses_from(buffer, slot, &access, held.bits() / 8, mem.offset(slice.first()));
-        let mut after = vec![Reg::NONE; layout.registers()];
-        for (instruction, address) in (0..).zip(addresses) {
-            let registers: Vec<usize> = access.registers(instruction, 0).map(|r| r as usize).collect();
+        let copies = 0..func.copies(buffer);
+        let mut after = vec![Reg::NONE; layout.registers() * copies.len()];
+        for (instruction, copy, address) in of_copies(&access, addresses, mem, copies) {
+            let of_copy = |r: u32| copy * layout.registers() + r as usize;
+            let registers: Vec<usize> = access.registers(instruction, 0).map(of_copy).collect();
             let (load, words, packed) = self.shared_words(held, &access, address);
             let guard = other.map(|(when, _)| self.regs(when)[0]);
             if let Some((_, rest)) = other {
@@ -213,4 +220,22 @@ impl Lower<'_> {
         };
         self.once(|entry| &mut entry.shared_threads, columns, at_entry)
     }
+}
+
+/// The instructions of an access for each of these copies of a base tile, whose addresses for the first of them are these: their number,
+/// the copy, and the address.
+pub(crate) fn of_copies(
+    access: &Access,
+    addresses: Vec<Address>,
+    mem: &Mem,
+    copies: Range<usize>,
+) -> impl Iterator<Item = (u32, usize, Address)> + use<> {
+    let (instructions, bytes, first) = (access.instructions(), mem.copy_bytes() as usize, copies.start);
+    copies.flat_map(move |copy| {
+        let further = ((copy - first) * bytes) as i32;
+        let addresses = addresses.clone();
+        (0..instructions).zip(addresses).map(move |(instruction, Address { base, offset })| {
+            (instruction, copy, Address { base, offset: offset + further })
+        })
+    })
 }

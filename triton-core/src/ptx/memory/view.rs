@@ -33,7 +33,8 @@ pub(crate) struct Tile<'a> {
     starts: Vec<Value>,
     id: LayoutId,
     layout: Layout,
-    /// Of each axis, what an index is shifted by in the number of an element, and its bits.
+    shape: Shape,
+    /// Of each axis, what an index in the base tile is shifted by in the number of an element, and its bits.
     pub(crate) fields: Vec<(u32, u32)>,
     pub dtype: DType,
     /// Elements of a vector.
@@ -77,7 +78,8 @@ impl<'a> Tile<'a> {
             starts: starts.as_slice().to_vec(),
             id,
             layout: layout.clone(),
-            fields: fields(shape),
+            shape,
+            fields: fields(shape.base()),
             dtype,
             width,
             is_cut: axis::is_cut(func, &cx.analyses.facts, at, width as u64),
@@ -98,7 +100,7 @@ impl<'a> Tile<'a> {
 
     /// The first register of each vector.
     pub fn runs(&self) -> impl Iterator<Item = usize> + use<> {
-        (0..self.layout.registers()).step_by(self.width)
+        (0..self.layout.registers() * self.shape.num_copies()).step_by(self.width)
     }
 
     pub(crate) fn last(&self) -> usize {
@@ -108,11 +110,17 @@ impl<'a> Tile<'a> {
     /// What a register adds to the thread's index along an axis.
     pub(crate) fn constant(&self, axis: usize, register: usize) -> (Variant, u32) {
         let (shift, mask) = self.fields[axis];
-        let own = self.layout.register_element(register) >> shift & mask;
+        let own = self.layout.register_element(register % self.layout.registers()) >> shift & mask;
+        let origin = self.origin_of(axis, register);
         let of = |columns: &[u32]| columns.iter().fold(0, |all, column| all | column >> shift & mask);
         let thread = of(&self.layout.lane) | of(&self.layout.warp);
         // Xor is addition where no bit meets another.
-        if thread & of(&self.layout.reg) == 0 { (0, own) } else { (own, 0) }
+        if thread & of(&self.layout.reg) == 0 { (0, own + origin) } else { (own, origin) }
+    }
+
+    /// The index along an axis at which the copy of the base tile begins that a register belongs to.
+    pub(crate) fn origin_of(&self, axis: usize, register: usize) -> u32 {
+        self.shape.origin(register / self.layout.registers(), axis)
     }
 
     /// The constants of a register along all axes but the last: those of its row.

@@ -6,6 +6,7 @@ use crate::layout::Layout;
 use crate::layout::access::{self, Access};
 use crate::ptx::arithmetic::words::Held;
 use crate::ptx::lower::Lower;
+use crate::ptx::memory::shared::of_copies;
 use crate::ptx::{Address, Reg};
 
 /// An operand of a product in a layout: registers of `per_word` elements each, as far as they are loaded.
@@ -22,11 +23,16 @@ pub(crate) struct Fragments {
 /// What is still in shared memory: the instructions that load it, from the last one to the first, and the step that needs each.
 struct Source {
     access: Access,
-    loads: Vec<(usize, u32, Address)>,
+    loads: Vec<(usize, Load)>,
+    /// Registers of a copy of the base tile.
+    registers: usize,
 }
 
+/// An instruction of the access, the copy of the base tile that it is for, and its address.
+type Load = (u32, usize, Address);
+
 impl Fragments {
-    /// The words of an operand, rounded to tf32 if `rounds`; a register of the layout is needed at the step that `step_of` says.
+    /// The words of an operand, rounded to tf32 if `rounds`; a register is needed at the step that `step_of` says.
     pub fn new(
         cx: &mut Lower,
         operand: Value,
@@ -36,8 +42,9 @@ impl Fragments {
         step_of: impl Fn(usize) -> usize,
     ) -> Result<Fragments, String> {
         let held = Held::of(cx.func.ty(operand).elem);
-        let empty = vec![None; layout.registers()];
-        let unrounded = vec![rounds; layout.registers()];
+        let (registers, copies) = (layout.registers(), cx.func.copies(operand));
+        let empty = vec![None; registers * copies];
+        let unrounded = vec![rounds; registers * copies];
         let mut fragments =
             Fragments { held, per_word, unrounded, words: empty.clone(), elements: empty, source: None };
         match cx.func.mem(operand) {
@@ -49,11 +56,12 @@ impl Fragments {
             Some(mem) => {
                 let access = access::shared(layout, mem, true).ok_or("a layout that its memory does not fit")?;
                 let addresses = cx.addresses(operand, &access, held);
-                let first = |instruction| access.registers(instruction, 0).map(|r| step_of(r as usize)).min();
-                let load = |(instruction, address)| (first(instruction).unwrap_or(0), instruction, address);
-                let mut loads: Vec<(usize, u32, Address)> = (0..).zip(addresses).map(load).collect();
-                loads.sort_by_key(|&(step, instruction, _)| std::cmp::Reverse((step, instruction)));
-                fragments.source = Some(Source { access, loads });
+                let step_of = |copy: usize, r: u32| step_of(copy * registers + r as usize);
+                let first = |instruction, copy| access.registers(instruction, 0).map(|r| step_of(copy, r)).min();
+                let load = |load: Load| (first(load.0, load.1).unwrap_or(0), load);
+                let mut loads: Vec<(usize, Load)> = of_copies(&access, addresses, mem, 0..copies).map(load).collect();
+                loads.sort_by_key(|&(step, (instruction, copy, _))| std::cmp::Reverse((step, copy, instruction)));
+                fragments.source = Some(Source { access, loads, registers });
             }
         }
         Ok(fragments)
@@ -61,9 +69,10 @@ impl Fragments {
 
     /// Loads what the steps up to this one need.
     pub fn load_until(&mut self, cx: &mut Lower, step: usize) {
-        let Some(Source { access, loads }) = &mut self.source else { return };
-        while let Some((_, instruction, address)) = loads.pop_if(|&mut (first, ..)| first <= step) {
-            let registers: Vec<usize> = access.registers(instruction, 0).map(|r| r as usize).collect();
+        let Some(Source { access, loads, registers }) = &mut self.source else { return };
+        while let Some((_, (instruction, copy, address))) = loads.pop_if(|&mut (first, _)| first <= step) {
+            let of_copy = |r: u32| copy * *registers + r as usize;
+            let registers: Vec<usize> = access.registers(instruction, 0).map(of_copy).collect();
             let (loaded, packed) = cx.load_shared_words(self.held, access, address);
             for (registers, word) in registers.chunks(packed).zip(loaded) {
                 // A word in memory may be one of the product, with the same elements in it.

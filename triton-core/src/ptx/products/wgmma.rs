@@ -14,9 +14,7 @@ use crate::ptx::arithmetic::words::Held;
 use crate::ptx::lower::Lower;
 use crate::ptx::lower::buffers::Place;
 use crate::ptx::{Class, Mma, Op, Opcode, Operand, Reg, Special, Ty};
-
-/// Rows of one instruction.
-const ROWS: u32 = 64;
+use crate::types::Shape;
 
 /// The bits of an address that a descriptor has. In a cluster there are others, the block's rank, which would be in its leading offset.
 const ADDRESS: i64 = (1 << 18) - 1;
@@ -54,7 +52,7 @@ impl Lower<'_> {
         };
         let groups_m = tiling.warps_m / 4;
         let left = match self.func.mem(a) {
-            Some(_) => Some(self.wgmma_source(a, 1, ROWS, [1, groups_m])?),
+            Some(_) => Some(self.wgmma_source(a, 1, products::ROWS, [1, groups_m])?),
             None => None,
         };
         let per_word = Held::of(self.func.ty(a).elem).per_word();
@@ -71,21 +69,26 @@ impl Lower<'_> {
         };
         let right = self.wgmma_source(b, 0, n, [groups_m, tiling.warps_n])?;
         let (steps, repeats) = (depth / k, columns.div_ceil(columns_apart));
+        let (of_m, of_k) = (shape.copies().dims()[0], self.func.ty(a).shape.copies().dims()[1]);
+        let (rows_of_copy, steps_of_copy) = (rows.div_ceil(rows_apart) / of_m, steps / of_k);
         let registers = n as usize / 2;
         self.emit(Op::WgmmaFence);
         for step in 0..steps {
-            for row in 0..rows.div_ceil(rows_apart) {
+            for row in 0..rows_of_copy * of_m {
                 let (a, a_transposed) = match &left {
                     Some(left) => (vec![self.descriptor(left, row * rows_apart, step * k)], !left.operand.k_major),
                     None => {
-                        let at = 4 * (row * steps + step) as usize;
+                        let copy = row / rows_of_copy * of_k + step / steps_of_copy;
+                        let of_copy = row % rows_of_copy * steps_of_copy + step % steps_of_copy;
+                        let at = 4 * (copy * rows_of_copy * steps_of_copy + of_copy) as usize;
                         (fragments.get(at..at + 4).ok_or("a product without fragments")?.to_vec(), false)
                     }
                 };
+                let of_row = sums_of_row(&sums, shape, row, rows_of_copy);
                 for column in 0..repeats {
                     let b = self.descriptor(&right, column * columns_apart, step * k);
-                    let at = registers * (row * repeats + column) as usize;
-                    let d = sums.get(at..at + registers).ok_or("a product with too few sums")?.to_vec();
+                    let at = registers * column as usize;
+                    let d = of_row.get(at..at + registers).ok_or("a product with too few sums")?.to_vec();
                     let transposed = [a_transposed, !right.operand.k_major];
                     let a = a.clone();
                     self.emit(match is_zero && step == 0 {
@@ -156,4 +159,13 @@ impl Lower<'_> {
         self.emit(Op::Pack { dst, lo, hi });
         dst
     }
+}
+
+/// The sums of one row of instructions, column by column: in every copy along N, those of a block of rows of a copy along M.
+fn sums_of_row(sums: &[Reg], shape: Shape, row: u32, rows_of_copy: u32) -> Vec<Reg> {
+    let of_copy = sums.len() / shape.num_copies();
+    let columns = shape.copies().dims()[1] as usize;
+    let (m_copy, row, of_row) = (row / rows_of_copy, row % rows_of_copy, of_copy / rows_of_copy as usize);
+    let first = |n_copy: usize| (m_copy as usize * columns + n_copy) * of_copy + row as usize * of_row;
+    (0..columns).flat_map(|n_copy| sums[first(n_copy)..first(n_copy) + of_row].iter().copied()).collect()
 }

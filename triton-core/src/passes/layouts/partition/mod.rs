@@ -29,7 +29,7 @@ use crate::metadata::Target;
 use crate::ops::Op;
 use crate::ops::cluster::Exchange;
 use crate::passes::Env;
-use crate::types::Type;
+use crate::types::{Type, Value};
 use axes::Axes;
 use product::Product;
 
@@ -119,6 +119,14 @@ fn rows(func: &Function, target: Target) -> Option<Plan> {
     };
     let rows: Vec<Type> = func.block(func.body).filter_map(loaded).collect();
     let largest = rows.iter().max_by_key(|ty| ty.shape.elements())?;
+    // Blocks exchange base tiles: what a reduction of the rows leaves has no copies of one.
+    let is_base = |value: Value| {
+        let copies = func.ty(value).shape.copies();
+        axes.of[value].is_none_or(|axis| copies.without(axis).is_none_or(|rest| rest.elements() == 1))
+    };
+    if !func.types.keys().all(is_base) {
+        return None;
+    }
     let (bytes, extent) = (u64::from(largest.elem.bits() / 8), u64::from(axes.extent));
     let row = extent * bytes;
     let most = match &rows[..] {
@@ -129,7 +137,7 @@ fn rows(func: &Function, target: Target) -> Option<Plan> {
     };
     // Every thread has a vector.
     let threads = u64::from(func.num_warps * 32);
-    let full = largest.shape.elements() * bytes / (threads * u64::from(access::WIDEST));
+    let full = largest.shape.base().elements() * bytes / (threads * u64::from(access::WIDEST));
     let blocks =
         row.div_ceil(most.into()).next_power_of_two().min(u64::from(Exchange::MOST_BLOCKS)).min(full.max(1)) as u32;
     (blocks > 1).then_some(Plan::Rows(axes, blocks))

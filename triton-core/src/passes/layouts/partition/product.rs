@@ -84,6 +84,9 @@ impl Product {
         if !wide {
             return Err("the sum is not of 32 or 64 bits".into());
         }
+        if func.copies(self.sum) > 1 {
+            return Err(format!("the extents of the sum, {}, are not powers of two", func.ty(self.sum).shape));
+        }
         if self.columns.extent / blocks < MIN_COLUMNS {
             return Err(format!(
                 "each block needs {MIN_COLUMNS} columns of the sum, which has {}",

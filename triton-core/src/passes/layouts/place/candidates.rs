@@ -131,7 +131,7 @@ impl Search<'_> {
         let Var { kind, shape, ref insts, .. } = self.graph.vars[var];
         let op = func.insts[insts[0]].op;
         // Idle threads would cost more than narrower accesses do.
-        let share = (shape.elements() / u64::from(32 * func.num_warps)).max(1) as u32;
+        let share = (shape.base().elements() / u64::from(32 * func.num_warps)).max(1) as u32;
         match kind {
             VarKind::Access => {
                 let widest = accessed(func, self.graph, facts, self.env.target.info(), insts[0])
@@ -228,8 +228,9 @@ impl Search<'_> {
         }
         let layout = &self.layouts[id];
         // A tile may be larger than that by itself, but not because threads hold the same.
-        let share = (shape.elements() / u64::from(32 * self.func.num_warps)).max(1);
-        let most = share.max(u64::from(cost::TILE_REGISTERS / bits.div_ceil(32).max(1)));
+        let share = (shape.base().elements() / u64::from(32 * self.func.num_warps)).max(1);
+        let words = bits.div_ceil(32).max(1) * shape.num_copies() as u32;
+        let most = share.max(u64::from(cost::TILE_REGISTERS / words));
         if !needed && layout.registers() as u64 > most {
             return;
         }
@@ -259,7 +260,7 @@ impl Search<'_> {
         };
         let tensor = |l: &Label| matches!(l, Label::Product { kind, .. } if kind.is_of_tensor_cores());
         let tensor = self.labels[var].iter().any(tensor);
-        let Some((_, [_, depth])) = self.func.ty(a).shape.matrices().filter(|_| !tensor) else { return };
+        let Some((_, [_, depth])) = self.func.ty(a).shape.base().matrices().filter(|_| !tensor) else { return };
         let Some([left, right]) = products::fma(layout, self.func.ty(acc).shape, depth) else { return };
         let small = |l: &Layout| l.registers() as u32 <= cost::TILE_REGISTERS;
         if needed || self.labels[var].len() < MAX_LABELS && small(&left) && small(&right) {
@@ -315,7 +316,7 @@ impl Search<'_> {
 /// at a time, or together, so that a thread reads several at a time, which are neighbours in memory if the left operand was transposed.
 /// Of a batch, groups of warps have matrices of their own, and a thread those that are left. `None` of a tile that is too small.
 fn square(shape: Shape, num_warps: u32, rows_together: bool) -> Option<Layout> {
-    let (count, [m, n]) = shape.matrices()?;
+    let (count, [m, n]) = shape.base().matrices()?;
     let groups = count.min(num_warps);
     let (rows, columns, warps) = (m.trailing_zeros(), n.trailing_zeros(), (num_warps / groups).trailing_zeros());
     let registers = (rows + columns).checked_sub(5 + warps)?;

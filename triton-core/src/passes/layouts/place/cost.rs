@@ -38,16 +38,18 @@ impl<'a> Costs<'a> {
     pub fn of(&self, var: usize, label: Label, layouts: &Layouts) -> f64 {
         let Var { kind, shape, bits, weight, fastest, freq, ref insts, .. } = self.graph.vars[var];
         let layout = &layouts[label.needs(Role::Domain)];
+        let (base, copies) = (shape.base(), shape.num_copies() as f64);
         let registers = layout.registers() as f64;
         let once = match kind {
-            VarKind::Elementwise => registers * self.warps * ISSUE * weight,
-            VarKind::Access => self.access(insts[0], shape, fastest, layout),
-            VarKind::Fold => self.fold(insts[0], shape, weight, layout, bits),
+            VarKind::Elementwise => registers * copies * self.warps * ISSUE * weight,
+            VarKind::Access => self.access(insts[0], base, fastest, layout) * copies,
+            VarKind::Fold => self.fold(insts[0], base, weight, layout, bits) * copies,
             VarKind::Dot => self.dot(insts[0], label, layouts),
             VarKind::Carried(_) => 0.0,
         };
         let words = f64::from(bits.div_ceil(32));
-        let held = self.graph.result_layout(self.func, var, layout).map_or(registers, |l| l.registers() as f64);
+        let held =
+            self.graph.result_layout(self.func, var, layout).map_or(registers, |l| l.registers() as f64) * copies;
         let free = |i: &usize| self.rematerialised(&self.graph.uses[*i], label, layouts);
         let rematerialised: f64 = self.graph.operands[var].iter().map(free).sum();
         (once + held * words * self.warps * self.register) * freq + rematerialised
@@ -58,7 +60,7 @@ impl<'a> Costs<'a> {
         if used.from.is_some() {
             return 0.0;
         }
-        let registers = layouts[label.needs(used.role)].registers() as f64;
+        let registers = (layouts[label.needs(used.role)].registers() * self.func.copies(used.value)) as f64;
         registers * self.warps * ISSUE * cost::FREE * used.freq
     }
 
@@ -160,8 +162,8 @@ impl<'a> Costs<'a> {
         };
         let Some((_, [_, depth])) = self.func.ty(a).shape.matrices() else { return f64::INFINITY };
         let (depth, elements) = (f64::from(depth), self.func.ty(acc).shape.elements());
-        let of = |id| layouts[id].registers() as f64;
-        let operands = (of(left) + of(right)) * self.warps * self.register;
+        let of = |id, tile| (layouts[id].registers() * self.func.copies(tile)) as f64;
+        let operands = (of(left, a) + of(right, b)) * self.warps * self.register;
         let words = f64::from(self.func.ty(acc).elem.bits().div_ceil(32));
         match kind {
             DotKind::Mma | DotKind::MmaM8 => {
@@ -170,7 +172,7 @@ impl<'a> Costs<'a> {
             DotKind::Wgmma => self.wgmma(a, acc, &layouts[sum]),
             DotKind::Fma | DotKind::Any | DotKind::Tf32 => {
                 let reads = self.reads(a, &layouts[left]) + self.reads(b, &layouts[right]);
-                of(sum) * depth * self.warps * ISSUE * words + reads + operands
+                of(sum, acc) * depth * self.warps * ISSUE * words + reads + operands
             }
         }
     }
@@ -195,12 +197,13 @@ impl<'a> Costs<'a> {
     fn reads(&self, operand: Value, layout: &Layout) -> f64 {
         let ty = self.func.ty(operand);
         let along = ty.shape.rank() - if is_permuted(self.func, operand) { 2 } else { 1 };
-        let unit: u32 = ty.shape.dims()[along + 1..].iter().product();
+        let unit: u32 = ty.shape.base().dims()[along + 1..].iter().product();
         let most = (access::WIDEST * 8 / ty.elem.bits()).ilog2();
         let neighbours = (0..most).take_while(|&bit| layout.reg.contains(&(unit << bit))).count();
         let bytes = (ty.elem.bits() / 8) << neighbours;
         // Many lanes read the same: 16 bytes take two wavefronts, less takes one.
         let wavefronts = if bytes == access::WIDEST { 2.0 } else { 1.0 };
-        (layout.registers() >> neighbours) as f64 * self.warps * wavefronts * WAVEFRONT
+        let loads = (layout.registers() >> neighbours) * self.func.copies(operand);
+        loads as f64 * self.warps * wavefronts * WAVEFRONT
     }
 }

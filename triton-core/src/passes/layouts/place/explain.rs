@@ -109,7 +109,7 @@ impl Lines<'_> {
             {
                 self.operation(block, var, data);
             } else if self.recomputed.contains(&inst) {
-                let registers = self.func.layout(data.results[0]).map_or(0, |layout| layout.registers()) as f64;
+                let registers = self.func.registers(data.results[0]) as f64;
                 let once = registers * f64::from(self.func.num_warps) * weight(self.func, &data.op) * cost::ISSUE;
                 let what = format!("{} again {}", data.op.mnemonic(), self.tile(data.results[0]));
                 let runs = self.runs(block);

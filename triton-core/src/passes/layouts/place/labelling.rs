@@ -221,9 +221,10 @@ impl<'a> Moves<'a> {
     fn cycles(&mut self, src: LayoutId, dst: LayoutId, (var, value): (usize, Value)) -> f64 {
         let registers = self.layouts[dst].registers();
         let of_bits = |bits: u32| self.layouts.estimate(src, dst, bits, self.stmatrix);
-        match self.graph.vars[var].narrow {
+        let of_copy = match self.graph.vars[var].narrow {
             None => self.layouts.estimate(src, dst, self.func.ty(value).elem.bits(), self.stmatrix),
             Some(_) => self.graph.moved(self.func, var, registers, of_bits).0,
-        }
+        };
+        of_copy * self.func.copies(value) as f64
     }
 }

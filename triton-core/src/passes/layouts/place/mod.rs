@@ -74,8 +74,9 @@ fn decide(func: &Function, env: &Env, layouts: Layouts) -> Result<Assignment, St
 /// between lanes, then those between warps. `None` if a bit of the hardware stands for more than one bit of the index,
 /// or for another axis as well.
 fn fold_order(layout: &Layout, shape: Shape, axis: usize) -> Option<BitOrder> {
-    let inner: u32 = shape.dims()[axis + 1..].iter().product();
-    let extent = shape.dims()[axis];
+    let base = shape.base();
+    let inner: u32 = base.dims()[axis + 1..].iter().product();
+    let extent = base.dims()[axis];
     let field = (extent - 1) * inner;
     let mut bits = Vec::new();
     for column in layout.columns().filter(|c| c & field != 0) {

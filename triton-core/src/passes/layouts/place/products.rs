@@ -2,7 +2,7 @@
 //! of warps as there are matrices and warps for them.
 
 use crate::ir::{Function, Inst, Value};
-use crate::layout::{Atom, Layout, Tiling, products};
+use crate::layout::{Atom, Layout, Tiling, hopper, products};
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use crate::types::DType;
@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 /// They multiply half types in atoms of 16 × 8 × 16, `i8` of 16 × 8 × 32, `f32` whose operands are rounded to tf32 of
 /// 16 × 8 × 8, and `f64` of these too, or of 8 × 8 × 4; every warp needs an atom of its own.
 pub(super) fn tilings(func: &Function, kind: DotKind, [a, acc]: [Value; 2], env: &Env) -> Vec<(DotKind, Tiling)> {
-    let (of_a, of_sum) = (func.ty(a).shape.matrices(), func.ty(acc).shape.matrices());
+    let (of_a, of_sum) = (func.ty(a).shape.base().matrices(), func.ty(acc).shape.base().matrices());
     let (Some((_, [m, k])), Some((_, [_, n]))) = (of_a, of_sum) else { return Vec::new() };
     let Some(dtype) = func.ty(a).elem.num().filter(|&dtype| dtype != DType::F32 || kind == DotKind::Tf32) else {
         return Vec::new();
@@ -42,11 +42,22 @@ pub(super) fn warpgroup_tilings(func: &Function, kind: DotKind, [a, b, acc]: [Va
     };
     let shape = func.ty(acc).shape;
     let along_k = func.ty(a).elem.bits() == 16 || !is_permuted(func, a) && is_permuted(func, b);
-    if func.ty(a).shape.matrices().is_none_or(|(_, [_, k])| k < depth) || !along_k {
+    if func.ty(a).shape.base().matrices().is_none_or(|(_, [_, k])| k < depth) || !along_k {
         return Vec::new();
     }
     let along_n = (0..=func.num_warps.trailing_zeros()).map(|log| 1 << log);
-    along_n.filter_map(|warps_n| products::wgmma_tiling(shape, func.num_warps, warps_n)).collect()
+    let tilings = along_n.filter_map(|warps_n| products::wgmma_tiling(shape, func.num_warps, warps_n));
+    tilings.filter(|tiling| are_readable(func, [a, b], tiling.atom)).collect()
+}
+
+/// Whether there is memory from which `wgmma` can read the operands: of several copies of a base tile it cannot always.
+fn are_readable(func: &Function, [a, b]: [Value; 2], atom: Atom) -> bool {
+    let Atom::Wgmma { n } = atom else { return false };
+    [(a, 1, products::ROWS), (b, 0, n)].into_iter().all(|(operand, k, extent)| {
+        let ty = func.ty(operand);
+        let readable = |along| hopper::wgmma_mem(ty.shape, ty.elem.bits(), k, along, extent).is_some();
+        ty.shape.num_copies() == 1 || readable(0) || readable(1)
+    })
 }
 
 /// The layouts of `[a, b, acc]` for `wgmma`.
