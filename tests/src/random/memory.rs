@@ -1,6 +1,6 @@
 //! Random accesses: addresses of every pattern, masks, memory that is read and written, atomic updates.
 
-use super::program::{Buffer, Gen, Region, Tile, dims, elements, ty};
+use super::program::{Buffer, Gen, Region, Tile, dims, elements, reshapes, ty};
 use triton_core::types::{Class, DType};
 
 /// Elements of a region beyond those of the largest tile.
@@ -60,7 +60,7 @@ impl Gen<'_> {
     /// Σ index · stride, in one of the ways to write it.
     fn sum(&mut self, shape: &[u32], strides: &[u32], dtype: DType) -> usize {
         let contiguous = (0..shape.len()).all(|k| strides[k] == elements(&shape[k + 1..]));
-        if contiguous && self.random.once_in(2) {
+        if contiguous && reshapes(&[elements(shape)], shape) && self.random.once_in(2) {
             let n = elements(shape);
             let line = self.op(&format!("arange 0, {n}"), DType::I32, &[n]);
             let tile = if shape.len() == 1 {

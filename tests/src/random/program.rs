@@ -6,7 +6,7 @@
 
 use super::Random;
 use std::fmt::Write;
-use triton_core::types::DType;
+use triton_core::types::{DType, Shape};
 
 /// A program with buffers and arguments, as the text of a `run` case.
 pub struct Case {
@@ -91,6 +91,12 @@ pub(super) fn dims(shape: &[u32]) -> String {
 
 pub(super) fn elements(shape: &[u32]) -> u32 {
     shape.iter().product()
+}
+
+/// Whether a tile can be reshaped so: as many elements, each in its copy of the base tile.
+pub(super) fn reshapes(from: &[u32], to: &[u32]) -> bool {
+    let (Some(of), Some(other)) = (Shape::new(from), Shape::new(to)) else { return false };
+    of.elements() == other.elements() && of.has_digits_of(other)
 }
 
 impl Gen<'_> {
@@ -189,13 +195,16 @@ impl Gen<'_> {
         if shape.is_empty() {
             return None;
         }
-        if elements(&tile.shape) == elements(shape) {
+        if reshapes(&tile.shape, shape) {
             let id = self.op(&format!("reshape v{id}, {}", dims(shape)), dtype, shape);
             return Some(self.keep(id, dtype, shape, bound));
         }
         // A line along one of the axes, or what broadcasts as it is.
         let axis = (0..shape.len()).find(|&k| elements(&tile.shape) == shape[k])?;
         let line: Vec<u32> = (0..shape.len()).map(|k| if k == axis { shape[k] } else { 1 }).collect();
+        if !reshapes(&tile.shape, &line) {
+            return None;
+        }
         let line_id =
             if line == tile.shape { id } else { self.op(&format!("reshape v{id}, {}", dims(&line)), dtype, &line) };
         let id = self.op(&format!("broadcast v{line_id}, {}", dims(shape)), dtype, shape);
@@ -277,6 +286,14 @@ fn shapes(random: &mut Random) -> Vec<Vec<u32>> {
                 let (long, short) = (random.below(rank), shape.iter().product::<u32>());
                 shape.fill(1);
                 shape[long] = short;
+            }
+            // Copies of a base tile, along one axis or two.
+            let few = shape.iter().product::<u32>() <= 1024;
+            for _ in 0..if few { random.pick(&[0, 0, 0, 0, 1, 1, 2]) } else { 0 } {
+                let axis = random.below(rank);
+                if shape[axis].is_power_of_two() {
+                    shape[axis] *= random.pick(&[3, 3, 5, 7]);
+                }
             }
             shape
         })

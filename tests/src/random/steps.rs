@@ -1,10 +1,13 @@
 //! Random steps without control flow: elementwise operations, changes of shape, pairs, reductions, scans, products.
 
-use super::program::{Gen, Tile, dims, elements, ty};
+use super::program::{Gen, Tile, dims, elements, reshapes, ty};
 use triton_core::types::{Class, DType};
 
 /// Buffers after which a program takes no further step: a test launches at most 40 parameters.
 const MOST_BUFFERS: usize = 24;
+
+/// Elements of a sum.
+const MOST_SUMS: u32 = 4096;
 
 /// Elements of a tile that is joined with another.
 const MOST_JOINED: u32 = 4096;
@@ -189,7 +192,12 @@ impl Gen<'_> {
             return self.elementwise();
         }
         let mut shape = vec![count / 2, 2];
-        if tile.shape.len() > 1 && tile.shape.ends_with(&[2]) && !self.random.once_in(4) {
+        let pairs = tile.shape.len() > 1 && tile.shape.ends_with(&[2]);
+        let reshaped = reshapes(&tile.shape, &shape) && reshapes(&tile.shape, &[2, count / 2]);
+        if !pairs && !reshaped {
+            return self.elementwise();
+        }
+        if pairs && !(reshaped && self.random.once_in(4)) {
             shape.clone_from(&tile.shape);
         } else if self.random.once_in(2) {
             id = self.op(&format!("reshape v{id}, {}", dims(&shape)), tile.dtype, &shape);
@@ -280,6 +288,9 @@ impl Gen<'_> {
             return self.elementwise();
         }
         let (axis, shape) = (self.random.below(a.shape.len()), a.shape.clone());
+        if !shape[axis].is_power_of_two() {
+            return self.reduce();
+        }
         let mut operands = vec![a];
         for _ in 0..self.random.pick(&[0, 0, 1, 2]) {
             let dtype = self.any_type();
@@ -375,7 +386,13 @@ impl Gen<'_> {
     /// Extents and types of a product that is exact.
     pub fn product_type(&mut self) -> ([u32; 3], DType, DType, &'static str) {
         use DType::*;
-        let extents: &[u32] = if self.random.once_in(3) { &[1, 2, 4, 8] } else { &[16, 16, 32, 64] };
+        let few = self.random.once_in(3);
+        let extents: &[u32] = match (few, self.random.once_in(3)) {
+            (true, false) => &[1, 2, 4, 8],
+            (true, true) => &[1, 3, 4, 8, 10],
+            (false, false) => &[16, 16, 32, 64],
+            (false, true) => &[16, 24, 32, 40, 48, 80, 192],
+        };
         let (dtype, sum, kind) = self.random.pick(&[
             (I8, I32, "any"),
             (I8, I32, "any"),
@@ -386,7 +403,9 @@ impl Gen<'_> {
             (F32, F32, "tf32"),
             (F64, F64, "any"),
         ]);
-        ([self.random.pick(extents), self.random.pick(extents), self.random.pick(extents)], dtype, sum, kind)
+        let [m, n, k] = [(); 3].map(|()| self.random.pick(extents));
+        // One warp may have all of the sums.
+        ([m, if m * n > MOST_SUMS { 16 } else { n }, k], dtype, sum, kind)
     }
 
     /// `acc` plus a product.
@@ -417,7 +436,7 @@ impl Gen<'_> {
 
     fn product(&mut self) {
         let ([m, n, k], dtype, sum, kind) = self.product_type();
-        if k > 1 && self.random.once_in(3) {
+        if k > 1 && k.is_power_of_two() && self.random.once_in(3) {
             // No thread has registers for much more.
             let parts = if m * n <= 1024 { self.random.pick(&[2, k.min(8)]) } else { 2 };
             return self.divided_product([m, n, k / parts], parts, dtype, sum, kind);

@@ -5,6 +5,7 @@ mod copies;
 mod defs;
 mod layout;
 mod layout_convert;
+mod layout_copies;
 mod layout_estimate;
 mod layout_golden;
 mod layout_laws;

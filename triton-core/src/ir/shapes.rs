@@ -67,6 +67,11 @@ impl ShapeChange {
         }
     }
 
+    /// Whether the copies of the result, of shape `to`, are those of the operand in the same order: in shared memory, one after the other.
+    pub fn keeps_copies(self, from: Shape, to: Shape) -> bool {
+        self.operand_copies(from, to).into_iter().eq(0..from.num_copies())
+    }
+
     /// The axis of the operand, of shape `from`, along which are those elements that are neighbours along an axis of the result; `None`
     /// for a broadcast.
     pub fn operand_axis(self, from: Shape, axis: usize) -> Option<usize> {

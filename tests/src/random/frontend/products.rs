@@ -207,8 +207,8 @@ impl Maker<'_> {
     fn product(&mut self, operands: &mut Operands, turns: &Turns, [rows, width]: [u32; 2], made: &mut Loop) -> Product {
         let mut extents = [rows.max(16), 16, width];
         for _ in 0..6 {
-            let [m, n] = [0; 2].map(|_| self.random.pick(&[16, 32, 64, 64, 64]));
-            let m = if rows > 0 { rows } else { m };
+            let m = if rows > 0 { rows } else { self.random.pick(&[16, 32, 48, 64, 64, 64]) };
+            let n = self.random.pick(&[16, 24, 32, 40, 64, 64, 64]);
             if m <= operands.rows && m * n * width * turns.most <= MOST {
                 extents = [m, n, width];
                 break;

@@ -2,6 +2,7 @@
 
 use super::make::{Bound, Maker, ROWS, ZONE};
 use super::tree::{Elem, Expr, Stmt, Ty};
+use crate::random::program::reshapes;
 use triton_core::types::DType;
 
 const INTS: [DType; 5] = [DType::I32, DType::I32, DType::I64, DType::U32, DType::I8];
@@ -40,7 +41,21 @@ impl Maker<'_> {
 
     fn shape(&mut self) -> Vec<u32> {
         if self.kernel {
-            self.random.pick(&[&[16][..], &[64], &[1], &[4, 16], &[8, 8], &[16, 1], &[2, 4, 8], &[8, 2]]).to_vec()
+            self.random
+                .pick(&[
+                    &[16][..],
+                    &[64],
+                    &[1],
+                    &[4, 16],
+                    &[8, 8],
+                    &[16, 1],
+                    &[2, 4, 8],
+                    &[8, 2],
+                    &[24],
+                    &[12, 8],
+                    &[4, 10],
+                ])
+                .to_vec()
         } else {
             self.random.pick(&[&[0][..], &[]]).to_vec()
         }
@@ -248,8 +263,10 @@ impl Maker<'_> {
             let value = match shape.len() {
                 0 => Expr::Full(vec![1], boxed(value)),
                 1 => value,
-                _ => Expr::Reshaped("reshape", boxed(value), vec![size]),
+                _ if reshapes(&[size], &shape) => Expr::Reshaped("reshape", boxed(value), vec![size]),
+                rank => Expr::Reduce("sum", boxed(value), Some(rank - 1)),
             };
+            let size = if shape.len() > 1 && !reshapes(&[size], &shape) { shape[0] } else { size };
             stmts.push(Stmt::Update("out".into(), "atomic_add", self.own(size, 1), value));
         }
         stmts
@@ -404,6 +421,7 @@ impl Maker<'_> {
             ([1, n], 1) => Expr::Expand(boxed(self.named(dtype, &[*n], depth)), 0),
             ([m, _], 2) => Expr::Reshaped("broadcast_to", boxed(self.named(dtype, &[*m, 1], depth)), shape.to_vec()),
             (_, 3) => Expr::Full(shape.to_vec(), boxed(self.named(dtype, &[], depth))),
+            _ if !reshapes(&[count], shape) => Expr::Full(shape.to_vec(), boxed(self.named(dtype, &[], depth))),
             _ => Expr::Reshaped("reshape", boxed(self.named(dtype, &[count], depth)), shape.to_vec()),
         }
     }
@@ -425,7 +443,11 @@ impl Maker<'_> {
             self.random.pick(&["sum", "max", "min"])
         };
         if shape.is_empty() {
-            let from = if self.kernel { self.random.pick(&[&[16][..], &[4, 16], &[64]]).to_vec() } else { vec![0] };
+            let from = if self.kernel {
+                self.random.pick(&[&[16][..], &[4, 16], &[64], &[24], &[4, 10]]).to_vec()
+            } else {
+                vec![0]
+            };
             return Expr::Reduce(name, boxed(self.named(dtype, &from, depth)), None);
         }
         if self.kernel && dtype != DType::Bool && self.random.once_in(2) {
@@ -435,6 +457,9 @@ impl Maker<'_> {
                 _ => "cummin",
             };
             let axis = self.random.below(shape.len());
+            if !shape[axis].is_power_of_two() {
+                return self.leaf(Elem::Of(dtype), shape);
+            }
             return Expr::Scan(name, boxed(self.named(dtype, shape, depth)), axis);
         }
         if !self.kernel || shape.len() > 1 {

@@ -104,6 +104,9 @@ fn conversion(
             return Some((operand, axis));
         }
         let (x, change) = func.insts[inst].op.shape_change()?;
+        if !change.keeps_copies(func.ty(x).shape, func.ty(operand).shape) {
+            return None;
+        }
         axis = change.operand_axis(func.ty(x).shape, axis)?;
         operand = x;
     }

@@ -302,6 +302,8 @@ struct Scan {
     holders: Vec<Holder>,
     /// The bits of the number of a register that other axes have, in their order.
     others: Vec<usize>,
+    /// Registers of a copy of the base tile.
+    registers: usize,
     threads: Threads,
 }
 
@@ -321,7 +323,8 @@ impl Scan {
         };
         let others = layout.reg.iter().enumerate().filter(|&(_, c)| c & field == 0).map(|(i, _)| 1 << i).collect();
         let holders = (0..extent.trailing_zeros()).map(holder).collect::<Result<_, _>>()?;
-        Ok(Scan { reverse: kind.is_reverse(), holders, others, threads: Threads::default() })
+        let registers = layout.registers();
+        Ok(Scan { reverse: kind.is_reverse(), holders, others, registers, threads: Threads::default() })
     }
 
     /// The last one of the registers that differ in these bits.
@@ -353,7 +356,8 @@ impl Scan {
 
     /// Which line along the axis a register's element is of.
     fn line(&self, register: usize) -> usize {
-        self.others.iter().enumerate().fold(0, |line, (i, &bit)| line | usize::from(register & bit != 0) << i)
+        let copy = (register / self.registers) << self.others.len();
+        self.others.iter().enumerate().fold(copy, |line, (i, &bit)| line | usize::from(register & bit != 0) << i)
     }
 
     /// Of the totals of a line, the one before the half of `1 << bit` blocks that a register's element is in.
