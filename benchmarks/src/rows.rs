@@ -13,7 +13,9 @@ use triton::prelude::*;
     (T = f32, N = 65536, num_warps = 4, targets = ["sm_90a"]),
     (T = f32, N = 131072, num_warps = 8, targets = ["sm_90a"]),
     (T = f32, N = 262144, num_warps = 8, targets = ["sm_90a"]),
-    (T = bf16, N = 4096, num_warps = 8), (T = bf16, N = 8192, num_warps = 4), (T = bf16, N = 16384, num_warps = 8),
+    (T = bf16, N = 4096, num_warps = 8), (T = bf16, N = 5120, num_warps = 8), (T = bf16, N = 8192, num_warps = 4),
+    (T = bf16, N = 13312, num_warps = 8), (T = bf16, N = 16384, num_warps = 8),
+    (T = bf16, N = 20480, num_warps = 8, targets = ["sm_90a"]),
     (T = bf16, N = 32768, num_warps = 4, targets = ["sm_90a"]),
     (T = bf16, N = 65536, num_warps = 4, targets = ["sm_90a"]),
     (T = bf16, N = 131072, num_warps = 4, targets = ["sm_90a"]),
@@ -34,7 +36,7 @@ pub fn softmax<T: Float, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
 /// bias are loaded once for all of them.
 #[triton::kernel(configs = [
     (R = 4, N = 1024, num_warps = 4), (R = 4, N = 4096, num_warps = 4, targets = ["sm_90a"]),
-    (R = 4, N = 8192, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 5120, num_warps = 4, targets = ["sm_90a"]), (R = 4, N = 8192, num_warps = 4, targets = ["sm_90a"]),
 ], tune = [R, N])]
 pub fn layer_norm<const R: i32, const N: i32>(
     x: Tensor<bf16, 2>,
@@ -59,7 +61,8 @@ pub fn layer_norm<const R: i32, const N: i32>(
 /// The same of rows whose blocks wait longer for one another than for a second reading of the row: both moments come from one reduction,
 /// about the row's first element. About 0 the variance would lose the digits of a mean that is far from it.
 #[triton::kernel(configs = [
-    (R = 2, N = 16384, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 32768, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 13312, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 16384, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 20480, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 32768, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 65536, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 131072, num_warps = 8, targets = ["sm_90a"]),
     (R = 1, N = 262144, num_warps = 8, targets = ["sm_90a"]),
 ], tune = [R, N])]
@@ -87,9 +90,11 @@ pub fn long_layer_norm<const R: i32, const N: i32>(
 
 /// out = x / √(mean of x² + 10⁻⁵) · weight along the last axis, by way of `f32`; a program has R rows.
 #[triton::kernel(configs = [
-    (R = 4, N = 4096, num_warps = 4, targets = ["sm_90a"]), (R = 4, N = 8192, num_warps = 4, targets = ["sm_90a"]),
-    (R = 2, N = 16384, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 32768, num_warps = 4, targets = ["sm_90a"]),
-    (R = 2, N = 65536, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 131072, num_warps = 8, targets = ["sm_90a"]),
+    (R = 4, N = 4096, num_warps = 4, targets = ["sm_90a"]), (R = 4, N = 5120, num_warps = 4, targets = ["sm_90a"]),
+    (R = 4, N = 8192, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 13312, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 16384, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 20480, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 32768, num_warps = 4, targets = ["sm_90a"]), (R = 2, N = 65536, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 131072, num_warps = 8, targets = ["sm_90a"]),
 ], tune = [R, N])]
 pub fn rms_norm<const R: i32, const N: i32>(x: Tensor<bf16, 2>, weight: Tensor<bf16, 2>, out: TensorMut<bf16, 2>) {
     let row = program_id(0) * R;

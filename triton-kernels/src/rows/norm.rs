@@ -11,8 +11,11 @@ use triton::prelude::*;
 #[triton::kernel(T = [f32, f16, bf16], MEAN = [false, true], configs = [
     (R = 4, N = 1024, LOOP = false, num_warps = 4),
     (R = 4, N = 4096, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 5120, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 8192, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 13312, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 16384, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
+    (R = 2, N = 20480, LOOP = false, num_warps = 8, targets = ["sm_90a"]),
     (R = 2, N = 65536, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
     (R = 1, N = 8192, LOOP = false, num_warps = 8, targets = ["sm_80"]),
     (R = 1, N = 2048, LOOP = true, num_warps = 8, targets = ["sm_80"], general = true),
