@@ -1,8 +1,8 @@
 //! Layouts: which register of which thread holds which element of a tile, as a linear map over bits.
 //!
 //! # The idea
-//! Number the elements of a tile row-major. Extents are powers of two, so an element is a string of bits. A position is
-//! one, too: register, lane, warp. A [`Layout`] gives for every bit of the position a *column*, the element that this
+//! Number the elements of a tile row-major. Extents are powers of two, so an element is a string of bits; of other tiles a layout is that
+//! of the base tile, of which a thread holds one copy after the other ([`Shape`](crate::types::Shape)). A position is one, too: register, lane, warp. A [`Layout`] gives for every bit of the position a *column*, the element that this
 //! bit alone stands for; the element of any other position is the exclusive or of the columns of its set bits. (Linear
 //! layouts over GF(2): Zhou et al., "Linear Layouts", arXiv 2505.23819; here with one integer for the element instead
 //! of labelled dimensions.)

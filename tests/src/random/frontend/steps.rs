@@ -412,7 +412,7 @@ impl Maker<'_> {
     /// A tile of another shape with the same elements, or repeated.
     fn moved(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
         let count = shape.iter().product::<u32>();
-        if shape[shape.len() - 1] > 1 && self.random.once_in(3) {
+        if shape[shape.len() - 1].is_multiple_of(2) && self.random.once_in(3) {
             return self.pairs(dtype, shape, depth);
         }
         match (shape, self.random.below(4)) {
