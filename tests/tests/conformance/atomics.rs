@@ -46,15 +46,17 @@ fn alone(name: &'static [&'static str], dtype: DType, [block, warps]: [usize; 2]
     let text = format!("{} {dtype} [{block}] warps {warps}", name[0]);
     let seed = inputs::seed(&text);
     Case::new(text, name, move || {
-        let (before, x) = (elements(name[0], dtype, 1024, seed), elements(name[0], dtype, 1024, seed + 1));
-        let mask: Vec<u64> = (0..1024).map(|i| u64::from(i % 5 != 2)).collect();
-        let each = |of: &dyn Fn(usize) -> u64| (0..1024).map(|i| Expected::Bits(of(i))).collect::<Vec<_>>();
+        let programs = 1024 / block;
+        let count = programs * block;
+        let (before, x) = (elements(name[0], dtype, count, seed), elements(name[0], dtype, count, seed + 1));
+        let mask: Vec<u64> = (0..count).map(|i| u64::from(i % 5 != 2)).collect();
+        let each = |of: &dyn Fn(usize) -> u64| (0..count).map(|i| Expected::Bits(of(i))).collect::<Vec<_>>();
         let after = each(&|i| if mask[i] != 0 { f(dtype, before[i], x[i]) } else { before[i] });
         let old = each(&|i| if mask[i] != 0 { before[i] } else { 0 });
         let inputs = [Region::input(DType::Bool, mask.clone()), Region::input(dtype, x.clone())];
         let memory = [Region::update(dtype, before.clone(), after), Region::output(dtype, old)];
         let regions = inputs.into_iter().chain(memory).collect();
-        Trial { regions, numbers: vec![], grid: [1024 / block, 1, 1], launch }
+        Trial { regions, numbers: vec![], grid: [programs, 1, 1], launch }
     })
 }
 
@@ -79,8 +81,8 @@ fn together(name: &'static [&'static str], dtype: DType, f: Function, launch: La
 
 /// Programs that update one row each, which is the same memory, through a view and through pointers. The old values are unused, so that
 /// an instruction may update several elements.
-fn rows(name: &'static [&'static str], dtype: DType, n: usize, f: Function, launch: Launch) -> Case {
-    let text = format!("{} {dtype} [256] warps 1, rows of {n} together", name[0]);
+fn rows(name: &'static [&'static str], dtype: DType, [block, n]: [usize; 2], f: Function, launch: Launch) -> Case {
+    let text = format!("{} {dtype} [{block}] warps 1, rows of {n} together", name[0]);
     let seed = inputs::seed(&text);
     Case::new(text, name, move || {
         let x = in_any_order(name[0], dtype, 5 * n, seed);
@@ -96,32 +98,32 @@ fn rows(name: &'static [&'static str], dtype: DType, n: usize, f: Function, laun
 }
 
 /// The edges of a matrix are not multiples of a tile.
-fn viewed(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
-    let text = format!("{} {dtype} of views [4x32] warps 2", name[0]);
+fn viewed(name: &'static [&'static str], dtype: DType, [r, c, warps]: [usize; 3], f: Function, launch: Launch) -> Case {
+    let text = format!("{} {dtype} of views [{r}x{c}] warps {warps}", name[0]);
     let seed = inputs::seed(&text);
     Case::new(text, name, move || {
         let (before, x) = (elements(name[0], dtype, 15 * 70, seed), elements(name[0], dtype, 15 * 70, seed + 1));
         let after = before.iter().zip(&x).map(|(&old, &value)| Expected::Bits(f(dtype, old, value))).collect();
         let old = before.iter().copied().map(Expected::Bits).collect();
         let regions = vec![Region::input(dtype, x), Region::update(dtype, before, after), Region::output(dtype, old)];
-        Trial { regions, numbers: vec![], grid: [4, 3, 1], launch }
+        Trial { regions, numbers: vec![], grid: [15usize.div_ceil(r), 70usize.div_ceil(c), 1], launch }
     })
 }
 
 /// At indices from memory, some of them out of bounds, under a mask: each element by itself.
-fn listed(name: &'static [&'static str], dtype: DType, f: Function, launch: Launch) -> Case {
-    let text = format!("{}_at {dtype} [256] warps 2", name[0]);
+fn listed(name: &'static [&'static str], dtype: DType, count: usize, f: Function, launch: Launch) -> Case {
+    let text = format!("{}_at {dtype} [{count}] warps 2", name[0]);
     let seed = inputs::seed(&text);
     Case::new(text, name, move || {
         let (mut random, mut at) = (Random::new(seed), (-20..280).collect::<Vec<i64>>());
         random.shuffle(&mut at);
-        at.truncate(256);
-        let (before, x) = (elements(name[0], dtype, 260, seed), elements(name[0], dtype, 256, seed + 1));
-        let mask: Vec<u64> = (0..256).map(|i| u64::from(i % 5 != 2)).collect();
+        at.truncate(count);
+        let (before, x) = (elements(name[0], dtype, 260, seed), elements(name[0], dtype, count, seed + 1));
+        let mask: Vec<u64> = (0..count).map(|i| u64::from(i % 5 != 2)).collect();
         let reached = |i: usize| usize::try_from(at[i]).ok().filter(|&at| at < 260 && mask[i] != 0);
         let mut after: Vec<u64> = before.clone();
-        (0..256).filter_map(|i| Some((i, reached(i)?))).for_each(|(i, at)| after[at] = f(dtype, before[at], x[i]));
-        let old = (0..256).map(|i| Expected::Bits(reached(i).map_or(0, |at| before[at]))).collect();
+        (0..count).filter_map(|i| Some((i, reached(i)?))).for_each(|(i, at)| after[at] = f(dtype, before[at], x[i]));
+        let old = (0..count).map(|i| Expected::Bits(reached(i).map_or(0, |at| before[at]))).collect();
         let regions = vec![
             Region::input(DType::I32, at.iter().map(|&at| at as u64 & 0xffff_ffff).collect()),
             Region::input(DType::Bool, mask.clone()),
@@ -153,14 +155,27 @@ fn ordered(name: &'static [&'static str], dtype: DType, f: Function, launch: Lau
 
 /// The launch of a kernel over indices, a mask, values and two views that are written.
 macro_rules! launch_listed {
-    ($t:ident, $kernel:expr) => {
+    ($t:ident, $kernel:expr, $n:literal) => {
         |run: &Run<'_>| {
             let (at, mask, x) = (run.buffer::<i32>(0), run.buffer::<bool>(1), run.buffer::<$t>(2));
             let (mut p, mut old) = (run.buffer_mut::<$t>(3), run.buffer_mut::<$t>(4));
             let (at, mask, x) = (at.slice(run.range(0))?, mask.slice(run.range(1))?, x.slice(run.range(2))?);
             let (mut p, mut old) = (p.slice_mut(run.range(3))?, old.slice_mut(run.range(4))?);
-            let (at, mask, x) = (at.view([256])?, mask.view([256])?, x.view([256])?);
-            $kernel(at, mask, x, p.view_mut([260])?, old.view_mut([256])?).launch(run.stream, run.grid())
+            let (at, mask, x) = (at.view([$n])?, mask.view([$n])?, x.view([$n])?);
+            $kernel(at, mask, x, p.view_mut([260])?, old.view_mut([$n])?).launch(run.stream, run.grid())
+        }
+    };
+}
+
+/// The launch of a kernel over three views of as many rows and columns, of which it writes two.
+macro_rules! launch_viewed {
+    ($t:ident, $kernel:expr) => {
+        |run: &Run<'_>| {
+            let (x, mut p, mut old) = (run.buffer::<$t>(0), run.buffer_mut::<$t>(1), run.buffer_mut::<$t>(2));
+            let x = x.slice(run.range(0))?;
+            let (mut p, mut old) = (p.slice_mut(run.range(1))?, old.slice_mut(run.range(2))?);
+            let shape = [15, 70];
+            $kernel(x.view(shape)?, p.view_mut(shape)?, old.view_mut(shape)?).launch(run.stream, run.grid())
         }
     };
 }
@@ -174,28 +189,30 @@ macro_rules! updates {
                 use super::*;
                 use triton::prelude::*;
 
-                #[triton::kernel(T = [$($t),*], configs = [(N = 64, num_warps = 1), (N = 512, num_warps = 8)])]
+                #[triton::kernel(T = [$($t),*], configs = [
+                    (N = 64, num_warps = 1), (N = 512, num_warps = 8), (N = 96, num_warps = 2),
+                ])]
                 fn alone<T: Num, const N: i32>(mask: Ptr<bool>, x: Ptr<T>, p: PtrMut<T>, old: PtrMut<T>) {
                     let i = program_id(0) * N + arange(0, N);
                     store(old + i, $name(p + i, load(x + i, true), load(mask + i, true)), true);
                 }
 
-                #[triton::kernel(T = [$($t),*])]
-                fn viewed<T: Num>(x: Tensor<T, 2>, p: TensorMut<T, 2>, old: TensorMut<T, 2>) {
-                    let at = [program_id(0) * 4, program_id(1) * 32];
-                    old.store(at, p.$name(at, x.load(at, [4, 32])));
+                #[triton::kernel(T = [$($t),*], configs = [(R = 4, C = 32, num_warps = 4), (R = 12, C = 24, num_warps = 2)])]
+                fn viewed<T: Num, const R: i32, const C: i32>(x: Tensor<T, 2>, p: TensorMut<T, 2>, old: TensorMut<T, 2>) {
+                    let at = [program_id(0) * R, program_id(1) * C];
+                    old.store(at, p.$name(at, x.load(at, [R, C])));
                 }
 
-                #[triton::kernel(T = [$($t),*], num_warps = 2)]
-                fn listed<T: Num>(
+                #[triton::kernel(T = [$($t),*], N = [256, 192], num_warps = 2)]
+                fn listed<T: Num, const N: i32>(
                     at: Tensor<i32, 1>,
                     mask: Tensor<bool, 1>,
                     x: Tensor<T, 1>,
                     p: TensorMut<T, 1>,
                     old: TensorMut<T, 1>,
                 ) {
-                    let at = [at.load([0], [256])];
-                    old.store([0], p.$name_at(at, x.load([0], [256]), mask.load([0], [256])));
+                    let at = [at.load([0], [N])];
+                    old.store([0], p.$name_at(at, x.load([0], [N]), mask.load([0], [N])));
                 }
 
                 /// Each order, on memory of its own.
@@ -227,15 +244,13 @@ macro_rules! updates {
                         into.push(super::alone(NAME, t, [512, 8], f, |run| launch!(run, alone::<$t, 512>(
                             &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
                         ))));
-                        into.push(super::viewed(NAME, t, f, |run: &Run<'_>| {
-                            let (x, mut p, mut old) = (run.buffer::<$t>(0), run.buffer_mut::<$t>(1), run.buffer_mut::<$t>(2));
-                            let x = x.slice(run.range(0))?;
-                            let (mut p, mut old) = (p.slice_mut(run.range(1))?, old.slice_mut(run.range(2))?);
-                            let shape = [15, 70];
-                            let launch = viewed::<$t>(x.view(shape)?, p.view_mut(shape)?, old.view_mut(shape)?);
-                            launch.launch(run.stream, run.grid())
-                        }));
-                        into.push(super::listed(NAME, t, f, launch_listed!($t, listed::<$t>)));
+                        into.push(super::alone(NAME, t, [96, 2], f, |run| launch!(run, alone::<$t, 96>(
+                            &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
+                        ))));
+                        into.push(super::viewed(NAME, t, [4, 32, 4], f, launch_viewed!($t, viewed::<$t, 4, 32>)));
+                        into.push(super::viewed(NAME, t, [12, 24, 2], f, launch_viewed!($t, viewed::<$t, 12, 24>)));
+                        into.push(super::listed(NAME, t, 256, f, launch_listed!($t, listed::<$t, 256>, 256)));
+                        into.push(super::listed(NAME, t, 192, f, launch_listed!($t, listed::<$t, 192>, 192)));
                         into.push(super::ordered(NAME, t, f, |run: &Run<'_>| {
                             let x = run.buffer::<$t>(0);
                             let [mut p, mut q, mut r, mut old] = [1, 2, 3, 4].map(|i| run.buffer_mut::<$t>(i));
@@ -274,9 +289,9 @@ macro_rules! updates {
             $name(p + 8, load(x + program_id(0) * 128, true), true);
         }
 
-        #[triton::kernel(T = [$($t),*], num_warps = 1)]
-        fn rows<T: Num>(x: Tensor<T, 2>, p: TensorMut<T, 1>, q: PtrMut<T>, n: i32) {
-            let (x, i) = (x.load([program_id(0), 0], [1, 256]).reshape([256]), arange(0, 256));
+        #[triton::kernel(T = [$($t),*], N = [256, 384], num_warps = 1)]
+        fn rows<T: Num, const N: i32>(x: Tensor<T, 2>, p: TensorMut<T, 1>, q: PtrMut<T>, n: i32) {
+            let (x, i) = (x.load([program_id(0), 0], [1, N]).reshape([N]), arange(0, N));
             p.$name([0], x);
             $name(q + i, x, i < n);
         }
@@ -287,18 +302,22 @@ macro_rules! updates {
                     launch!(run, together::<$t>(&run.ptr(), &mut run.ptr()))
                 }));
                 // Of whole vectors; with one that is cut; with rows that begin anywhere.
-                for n in [208, 248, 201] {
-                    into.push(super::rows(name, <$t>::DTYPE, n, f, |run: &Run<'_>| {
-                        let (x, mut p, mut q) = (run.buffer::<$t>(0), run.buffer_mut::<$t>(1), run.buffer_mut::<$t>(2));
-                        let (x, n) = (x.slice(run.range(0))?, run.range(1).len());
-                        let (mut p, mut q) = (p.slice_mut(run.range(1))?, q.slice_mut(run.range(2))?);
-                        let (x, p) = (x.view([5, n])?, p.view_mut([n])?);
-                        let launch = rows::<$t>(x, p, &mut q, run.scalar());
-                        // SAFETY: the kernel updates the n elements behind the pointer.
-                        unsafe { launch.launch(run.stream, run.grid()) }
-                    }));
-                }
+                updates!(@rows into, name, f, $t, 256 [208, 248, 201]);
+                updates!(@rows into, name, f, $t, 384 [336, 377]);
             })*
+        }
+    };
+    (@rows $into:ident, $name:ident, $f:ident, $t:ident, $block:literal $lengths:expr) => {
+        for n in $lengths {
+            $into.push(super::rows($name, <$t>::DTYPE, [$block, n], $f, |run: &Run<'_>| {
+                let (x, mut p, mut q) = (run.buffer::<$t>(0), run.buffer_mut::<$t>(1), run.buffer_mut::<$t>(2));
+                let (x, n) = (x.slice(run.range(0))?, run.range(1).len());
+                let (mut p, mut q) = (p.slice_mut(run.range(1))?, q.slice_mut(run.range(2))?);
+                let (x, p) = (x.view([5, n])?, p.view_mut([n])?);
+                let launch = rows::<$t, $block>(x, p, &mut q, run.scalar());
+                // SAFETY: the kernel updates the n elements behind the pointer.
+                unsafe { launch.launch(run.stream, run.grid()) }
+            }));
         }
     };
 }
@@ -318,29 +337,38 @@ mod swaps {
     use super::*;
     use triton::prelude::*;
 
-    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64], configs = [(N = 64, num_warps = 1), (N = 512, num_warps = 8)])]
+    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64], configs = [
+        (N = 64, num_warps = 1), (N = 512, num_warps = 8), (N = 96, num_warps = 2),
+    ])]
     fn alone<T: Num, const N: i32>(compare: Ptr<T>, x: Ptr<T>, p: PtrMut<T>, old: PtrMut<T>) {
         let i = program_id(0) * N + arange(0, N);
         store(old + i, atomic_cas(p + i, load(compare + i, true), load(x + i, true)), true);
     }
 
-    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64])]
-    fn viewed<T: Num>(compare: Tensor<T, 2>, x: Tensor<T, 2>, p: TensorMut<T, 2>, old: TensorMut<T, 2>) {
-        let at = [program_id(0) * 4, program_id(1) * 32];
-        old.store(at, p.atomic_cas(at, compare.load(at, [4, 32]), x.load(at, [4, 32])));
+    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64], configs = [
+        (R = 4, C = 32, num_warps = 4), (R = 12, C = 24, num_warps = 2),
+    ])]
+    fn viewed<T: Num, const R: i32, const C: i32>(
+        compare: Tensor<T, 2>,
+        x: Tensor<T, 2>,
+        p: TensorMut<T, 2>,
+        old: TensorMut<T, 2>,
+    ) {
+        let at = [program_id(0) * R, program_id(1) * C];
+        old.store(at, p.atomic_cas(at, compare.load(at, [R, C]), x.load(at, [R, C])));
     }
 
     /// What is there is compared with: it is replaced.
-    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64], num_warps = 2)]
-    fn listed<T: Num>(
+    #[triton::kernel(T = [i16, i32, i64, u16, u32, u64, f16, bf16, f32, f64], N = [256, 192], num_warps = 2)]
+    fn listed<T: Num, const N: i32>(
         at: Tensor<i32, 1>,
         mask: Tensor<bool, 1>,
         x: Tensor<T, 1>,
         p: TensorMut<T, 1>,
         old: TensorMut<T, 1>,
     ) {
-        let at = [at.load([0], [256])];
-        old.store([0], p.atomic_cas_at(at, p.gather(at, true), x.load([0], [256]), mask.load([0], [256])));
+        let at = [at.load([0], [N])];
+        old.store([0], p.atomic_cas_at(at, p.gather(at, true), x.load([0], [N]), mask.load([0], [N])));
     }
 
     /// Every program adds its number by comparing and exchanging.
@@ -373,7 +401,8 @@ mod swaps {
     macro_rules! each {
         ($into:ident, $($t:ident)*) => { $({
             let t = <$t>::DTYPE;
-            $into.push(super::listed(NAME, t, |_, _, x| x, launch_listed!($t, listed::<$t>)));
+            $into.push(super::listed(NAME, t, 256, |_, _, x| x, launch_listed!($t, listed::<$t, 256>, 256)));
+            $into.push(super::listed(NAME, t, 192, |_, _, x| x, launch_listed!($t, listed::<$t, 192>, 192)));
             let mut push = |what: &str, count: usize, grid: [usize; 3], launch: Launch| {
                 let name = format!("atomic_cas {t} {what}");
                 let seed = inputs::seed(&name);
@@ -385,16 +414,23 @@ mod swaps {
             push("[512] warps 8", 1024, [2, 1, 1], |run| launch!(run, alone::<$t, 512>(
                 &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
             )));
-            push("of views [4x32] warps 4", 15 * 70, [4, 3, 1], |run| {
+            push("[96] warps 2", 960, [10, 1, 1], |run| launch!(run, alone::<$t, 96>(
+                &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
+            )));
+            push("of views [4x32] warps 4", 15 * 70, [4, 3, 1], each!(@viewed $t, 4, 32));
+            push("of views [12x24] warps 2", 15 * 70, [2, 3, 1], each!(@viewed $t, 12, 24));
+        })* };
+        (@viewed $t:ident, $r:literal, $c:literal) => {
+            |run| {
                 let (compare, x) = (run.buffer::<$t>(0), run.buffer::<$t>(1));
                 let (mut p, mut old) = (run.buffer_mut::<$t>(2), run.buffer_mut::<$t>(3));
                 let (compare, x) = (compare.slice(run.range(0))?, x.slice(run.range(1))?);
                 let (mut p, mut old) = (p.slice_mut(run.range(2))?, old.slice_mut(run.range(3))?);
                 let shape = [15, 70];
-                viewed::<$t>(compare.view(shape)?, x.view(shape)?, p.view_mut(shape)?, old.view_mut(shape)?)
+                viewed::<$t, $r, $c>(compare.view(shape)?, x.view(shape)?, p.view_mut(shape)?, old.view_mut(shape)?)
                     .launch(run.stream, run.grid())
-            });
-        })* };
+            }
+        };
         (@together $into:ident, $($t:ident)*) => { $({
             let t = <$t>::DTYPE;
             $into.push(Case::new(format!("atomic_cas {t} warps 4, together"), NAME, move || {

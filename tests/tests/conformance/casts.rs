@@ -11,7 +11,7 @@ use triton_core::types::DType;
 #[triton::kernel(
     T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64],
     U = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64],
-    configs = [(N = 256, num_warps = 2), (N = 128, num_warps = 4)]
+    configs = [(N = 256, num_warps = 2), (N = 128, num_warps = 4), (N = 96, num_warps = 1)]
 )]
 fn tiles<T: Element, U: Element, const N: i32>(x: Ptr<T>, out: PtrMut<U>, n: i32) {
     let i = program_id(0) * N + arange(0, N);
@@ -70,6 +70,9 @@ macro_rules! cases {
         $into.push(case("128 elements, warps 4", types, 1, 0, [1001, 8], |run| {
             launch!(run, tiles::<$t, $u, 128>(&run.ptr(), &mut run.ptr(), run.scalar()))
         }));
+        $into.push(case("96 elements, warps 1", types, 1, 0, [1001, 11], |run| {
+            launch!(run, tiles::<$t, $u, 96>(&run.ptr(), &mut run.ptr(), run.scalar()))
+        }));
         $into.push(case("256 elements, warps 2", types, 1, 1, [1200, 5], |run| {
             launch!(run, tiles::<$t, $u, 256>(&run.ptr(), &mut run.ptr(), run.scalar()))
         }));
@@ -88,7 +91,7 @@ macro_rules! bits {
             use crate::case::{Case, launch};
             use triton::prelude::*;
 
-            #[triton::kernel(T = [$($t),*], U = [$($t),*], N = [128], num_warps = 2)]
+            #[triton::kernel(T = [$($t),*], U = [$($t),*], N = [128, 96], num_warps = 2)]
             fn kernel<T: Num, U: Num, const N: i32>(x: Ptr<T>, tiles: PtrMut<U>, numbers: PtrMut<U>, n: i32) {
                 let i = program_id(0) * N + arange(0, N);
                 store(tiles + i, load(x + i, i < n).bitcast::<U>(), i < n);
@@ -105,11 +108,15 @@ macro_rules! bits {
     (@pairs $into:ident, [$($t:ident)*], $to:tt, $word:ident) => { $(bits!(@to $into, $t, $to, $word);)* };
     (@to $into:ident, $t:ident, [$($u:ident)*], $word:ident) => { $(
         for skip in [0, 1] {
-            $into.push(bitcast_case([<$t>::DTYPE, <$u>::DTYPE], <$word>::DTYPE, skip, |run| {
-                launch!(run, kernel::<$t, $u, 128>(&run.ptr(), &mut run.ptr(), &mut run.ptr(), run.scalar()))
-            }));
+            bits!(@of $into, $t, $u, $word, skip, 128);
         }
+        bits!(@of $into, $t, $u, $word, 0, 96);
     )* };
+    (@of $into:ident, $t:ident, $u:ident, $word:ident, $skip:expr, $n:literal) => {
+        $into.push(bitcast_case([<$t>::DTYPE, <$u>::DTYPE], <$word>::DTYPE, $n, $skip, |run| {
+            launch!(run, kernel::<$t, $u, $n>(&run.ptr(), &mut run.ptr(), &mut run.ptr(), run.scalar()))
+        }));
+    };
 }
 
 bits! {
@@ -120,8 +127,8 @@ bits! {
 }
 
 /// The bits of one type as another one's. They are compared as integers, so that those of a NaN count.
-fn bitcast_case([from, to]: [DType; 2], word: DType, skip: usize, launch: Launch) -> Case {
-    let name = format!("bitcast {from} to {to}{}", if skip > 0 { ", misaligned" } else { "" });
+fn bitcast_case([from, to]: [DType; 2], word: DType, block: usize, skip: usize, launch: Launch) -> Case {
+    let name = format!("bitcast {from} to {to}, {block} elements{}", if skip > 0 { ", misaligned" } else { "" });
     let seed = inputs::seed(&name);
     Case::new(name, &[], move || {
         let [x, _, _] = inputs::columns([word, DType::Bool, DType::Bool], 1001, seed, inputs::all);
@@ -131,7 +138,7 @@ fn bitcast_case([from, to]: [DType; 2], word: DType, skip: usize, launch: Launch
         let expected: Vec<Expected> = x.iter().map(|&bits| Expected::Bits(bits)).collect();
         let written = || Region::output(word, expected.clone()).skip(skip);
         let regions = vec![Region::input(word, x.clone()).skip(skip), written(), written()];
-        Trial { regions, numbers: vec![count as u64], grid: [count.div_ceil(128), 1, 1], launch }
+        Trial { regions, numbers: vec![count as u64], grid: [count.div_ceil(block), 1, 1], launch }
     })
 }
 

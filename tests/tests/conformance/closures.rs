@@ -10,10 +10,10 @@ use triton_tests::numbers::Random;
 
 /// Products: of everything, of columns, of rows.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
-    (M = 8, N = 32, num_warps = 1), (M = 16, N = 64, num_warps = 8),
+    (M = 8, N = 32, num_warps = 1), (M = 16, N = 64, num_warps = 8), (M = 12, N = 40, num_warps = 2),
 ])]
 fn products<T: Num, const M: i32, const N: i32>(x: Ptr<T>, whole: PtrMut<T>, columns: PtrMut<T>, rows: PtrMut<T>) {
-    let tile = load(x + arange(0, M * N).reshape([M, N]), true);
+    let tile = load(x + (arange(0, M).expand_dims(1) * N + arange(0, N)), true);
     store(whole, reduce(tile, |a, b| a * b), true);
     store(columns + arange(0, N), reduce_axis(tile, 0, |a, b| a * b), true);
     store(rows + arange(0, M), reduce_axis(tile, 1, |a, b| a * b), true);
@@ -21,10 +21,10 @@ fn products<T: Num, const M: i32, const N: i32>(x: Ptr<T>, whole: PtrMut<T>, col
 
 /// The largest element of each row and its index, by a function of pairs; the last of equal ones.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
-    (M = 8, N = 32, num_warps = 1), (M = 4, N = 128, num_warps = 8),
+    (M = 8, N = 32, num_warps = 1), (M = 4, N = 128, num_warps = 8), (M = 12, N = 40, num_warps = 1),
 ])]
 fn last_largest<T: Num, const M: i32, const N: i32>(x: Ptr<T>, largest: PtrMut<T>, at: PtrMut<i64>) {
-    let tile = load(x + arange(0, M * N).reshape([M, N]), true);
+    let tile = load(x + (arange(0, M).expand_dims(1) * N + arange(0, N)), true);
     let place = arange(0, N).expand_dims(0).broadcast_to([M, N]).to::<i64>();
     let (v, i) = reduce_axis((tile, place), 1, |(a, i), (b, j)| {
         let second = (b > a) | ((b == a) & (j > i));
@@ -35,7 +35,9 @@ fn last_largest<T: Num, const M: i32, const N: i32>(x: Ptr<T>, largest: PtrMut<T
 }
 
 /// Bits of a triple of tiles.
-#[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64], configs = [(N = 64, num_warps = 2), (N = 512, num_warps = 4)])]
+#[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64], configs = [
+    (N = 64, num_warps = 2), (N = 512, num_warps = 4), (N = 96, num_warps = 1),
+])]
 fn bits<T: Int, const N: i32>(x: Ptr<T>, out: PtrMut<T>) {
     let tile = load(x + arange(0, N), true);
     let (a, o, e) = reduce((tile, tile, tile), |(a, o, e), (aa, oo, ee)| (a & aa, o | oo, e ^ ee));
@@ -112,13 +114,14 @@ fn of_bits(dtype: DType, n: usize, warps: u32, launch: Launch) -> Case {
 macro_rules! each {
     (@numbers $into:ident, $($t:ident)*) => { $({
         let t = <$t>::DTYPE;
-        each!(@products $into, t, $t, (8, 32, 1) (16, 64, 8));
-        each!(@pairs $into, t, $t, (8, 32, 1) (4, 128, 8));
+        each!(@products $into, t, $t, (8, 32, 1) (16, 64, 8) (12, 40, 2));
+        each!(@pairs $into, t, $t, (8, 32, 1) (4, 128, 8) (12, 40, 1));
     })* };
     (@bits $into:ident, $($t:ident)*) => { $({
         let t = <$t>::DTYPE;
         $into.push(of_bits(t, 64, 2, |run| launch!(run, bits::<$t, 64>(&run.ptr(), &mut run.ptr()))));
         $into.push(of_bits(t, 512, 4, |run| launch!(run, bits::<$t, 512>(&run.ptr(), &mut run.ptr()))));
+        $into.push(of_bits(t, 96, 1, |run| launch!(run, bits::<$t, 96>(&run.ptr(), &mut run.ptr()))));
     })* };
     (@products $into:ident, $dtype:ident, $t:ident, $(($m:literal, $n:literal, $warps:literal))*) => { $(
         $into.push(of_products($dtype, [$m, $n], $warps, |run| launch!(run, products::<$t, $m, $n>(

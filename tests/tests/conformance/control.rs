@@ -10,7 +10,7 @@ use triton_tests::numbers::Random;
 
 /// A branch for each kind of program: a number, a tile, and memory that one of them alone writes.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
-    (N = 1, num_warps = 1), (N = 64, num_warps = 1), (N = 256, num_warps = 8),
+    (N = 1, num_warps = 1), (N = 64, num_warps = 1), (N = 256, num_warps = 8), (N = 96, num_warps = 2),
 ])]
 fn branch<T: Num, const N: i32>(x: Ptr<T>, out: PtrMut<T>, marks: PtrMut<i32>, programs: i32) {
     let pid = program_id(0);
@@ -70,7 +70,7 @@ fn collatz<T: Int>(x: Ptr<T>, out: PtrMut<i32>) {
 
 /// Halves a tile while any of its elements is large.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
-    (N = 32, num_warps = 1), (N = 128, num_warps = 4), (N = 512, num_warps = 8),
+    (N = 32, num_warps = 1), (N = 128, num_warps = 4), (N = 512, num_warps = 8), (N = 96, num_warps = 2),
 ])]
 fn halve<T: Num, const N: i32>(x: PtrMut<T>, turns: PtrMut<i32>, limit: T, two: T) {
     let i = program_id(0) * N + arange(0, N);
@@ -176,8 +176,8 @@ fn halves(dtype: DType, n: usize, warps: u32, launch: Launch) -> Case {
 macro_rules! each {
     ($into:ident, $($t:ident)*) => { $({
         let t = <$t>::DTYPE;
-        each!(@branches $into, t, $t, (1, 1) (64, 1) (256, 8));
-        each!(@halves $into, t, $t, (32, 1) (128, 4) (512, 8));
+        each!(@branches $into, t, $t, (1, 1) (64, 1) (256, 8) (96, 2));
+        each!(@halves $into, t, $t, (32, 1) (128, 4) (512, 8) (96, 2));
         each!(@nests $into, t, $t, i32 i64 u32 u64);
     })* };
     (@branches $into:ident, $dtype:ident, $t:ident, $(($n:literal, $warps:literal))*) => { $(

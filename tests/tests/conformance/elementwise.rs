@@ -2,7 +2,7 @@
 //!
 //! A row says its kind (`op`, or `fn` for a function of the language), its name, the bound of its type parameter, its element
 //! types, what it yields, how a kernel spells it, its reference, and which operands are valid if not all are. A kernel is given
-//! rows of elements; every row is compiled for three shapes.
+//! rows of elements; every row is compiled for four shapes.
 
 use crate::case::{Case, Launch, Region, Trial};
 use crate::inputs::{self, Operands};
@@ -126,6 +126,7 @@ macro_rules! elementwise {
     (@kernel $bound:ident [$($t:ident)*] -> $result:ident, ($($x:ident)+) $body:expr) => {
         #[triton::kernel(T = [$($t),*], configs = [
             (R = 1, C = 1, num_warps = 1), (R = 4, C = 64, num_warps = 2), (R = 256, C = 1, num_warps = 8),
+            (R = 12, C = 8, num_warps = 1),
         ])]
         fn kernel<T: $bound, const R: i32, const C: i32>($($x: Ptr<T>,)+ out: PtrMut<$result>, n: i32) {
             let row = (program_id(0) * R + arange(0, R)).expand_dims(1);
@@ -141,6 +142,7 @@ macro_rules! elementwise {
             $crate::elementwise::elementwise!(@shape $into, row, $t, $arguments, 1, 1, 1);
             $crate::elementwise::elementwise!(@shape $into, row, $t, $arguments, 4, 64, 2);
             $crate::elementwise::elementwise!(@shape $into, row, $t, $arguments, 256, 1, 8);
+            $crate::elementwise::elementwise!(@shape $into, row, $t, $arguments, 12, 8, 1);
         })*
     };
     (@shape $into:ident, $row:ident, $t:ident, ($($x:ident)+), $r:literal, $c:literal, $warps:literal) => {

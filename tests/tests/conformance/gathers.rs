@@ -56,11 +56,17 @@ kernels! {
         at.load([3, 0], [1, 4]).reshape([1, 1, 1, 4, 1]),
         at.load([4, 0], [1, 8]).reshape([1, 1, 1, 1, 8]),
     ];
+    odd2 2 i32 at [12, 40] [0, 0], [
+        at.load([0, 0], [1, 12]).reshape([12, 1]),
+        at.load([1, 0], [1, 40]).reshape([1, 40]),
+    ];
 }
 
 /// Listed rows, and neighbours along them: accessed by vectors where memory allows it.
-#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], num_warps = 4)]
-fn rows<T: Element>(
+#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
+    (R = 16, C = 64, num_warps = 4), (R = 12, C = 48, num_warps = 2),
+])]
+fn rows<T: Element, const R: i32, const C: i32>(
     x: Tensor<T, 2>,
     value: Tensor<T, 2>,
     rows: Tensor<i32, 1>,
@@ -68,10 +74,10 @@ fn rows<T: Element>(
     scattered: TensorMut<T, 2>,
     shift: i32,
 ) {
-    let columns = (arange(0, 64) + shift).expand_dims(0);
-    let at = [rows.load([0], [16]).expand_dims(1), columns];
+    let columns = (arange(0, C) + shift).expand_dims(0);
+    let at = [rows.load([0], [R]).expand_dims(1), columns];
     gathered.store([0, 0], x.gather(at, true));
-    scattered.scatter(at, value.load([0, 0], [16, 64]), true);
+    scattered.scatter(at, value.load([0, 0], [R, C]), true);
 }
 
 /// How memory lies under the views that are indexed.
@@ -155,8 +161,8 @@ fn elements(tile: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
 fn listed(into: &mut Vec<Case>, dtype: DType, index: DType, tile: &'static [usize], launch: Launch) {
     for (pattern, of) in PATTERNS {
         for layout in LAYOUTS {
-            let rank = tile.len();
-            let name = format!("gather and scatter {dtype} of {rank} axes, {pattern}, {}", layout.name);
+            let shown: Vec<String> = tile.iter().map(usize::to_string).collect();
+            let name = format!("gather and scatter {dtype} [{}], {pattern}, {}", shown.join("x"), layout.name);
             let seed = inputs::seed(&name);
             into.push(Case::new(name, &[], move || {
                 let mut random = Random::new(seed);
@@ -203,7 +209,7 @@ fn listed(into: &mut Vec<Case>, dtype: DType, index: DType, tile: &'static [usiz
     }
 }
 
-/// Rows of which the launch is given: what they have beyond 64 columns, the shift along them, the padding of a row, an offset.
+/// Rows of which the launch is given: what they have beyond the columns of a tile, the shift along them, the padding of a row, an offset.
 const ROWS: &[(&str, [isize; 4])] = &[
     ("whole", [0, 0, 0, 0]),
     ("shifted", [0, 8, 0, 0]),
@@ -213,22 +219,22 @@ const ROWS: &[(&str, [isize; 4])] = &[
     ("of odd pitch", [1, 0, 0, 0]),
 ];
 
-fn along_rows(into: &mut Vec<Case>, dtype: DType, launch: Launch) {
+fn along_rows(into: &mut Vec<Case>, dtype: DType, [r, c]: [usize; 2], launch: Launch) {
     for &(what, [over, shift, pad, skip]) in ROWS {
-        let name = format!("gather and scatter {dtype} along rows, {what}");
+        let name = format!("gather and scatter {dtype} [{r}x{c}] along rows, {what}");
         let seed = inputs::seed(&name);
         into.push(Case::new(name, &[], move || {
             let mut random = Random::new(seed);
-            let shape = [21, 64usize.saturating_add_signed(over)];
+            let shape = [21, c.saturating_add_signed(over)];
             let strides = [shape[1] + pad as usize, 1];
             let mut at: Vec<i64> = (-2..23).collect();
             random.shuffle(&mut at);
-            at.truncate(16);
+            at.truncate(r);
             let x = inputs::elements(dtype, len(&shape, &strides), seed);
-            let value = inputs::elements(dtype, 16 * 64, seed + 1);
-            let place = |i: usize| place([at[i / 64], (i % 64) as i64 + shift as i64].into_iter(), &shape, &strides);
-            let gathered = exactly((0..16 * 64).map(|i| place(i).map_or(0, |at| x[at])));
-            let scattered = written(dtype, x.len(), (0..16 * 64).map(|i| (place(i), value[i])));
+            let value = inputs::elements(dtype, r * c, seed + 1);
+            let place = |i: usize| place([at[i / c], (i % c) as i64 + shift as i64].into_iter(), &shape, &strides);
+            let gathered = exactly((0..r * c).map(|i| place(i).map_or(0, |at| x[at])));
+            let scattered = written(dtype, x.len(), (0..r * c).map(|i| (place(i), value[i])));
             let rows = at.iter().map(|&at| at as u64 & 0xffff_ffff).collect();
             let regions = vec![
                 Region::input(dtype, x).skip(skip as usize),
@@ -251,23 +257,28 @@ macro_rules! each {
         each!(@listed $into $t t, listed3 3 i32 [2, 4, 16]);
         each!(@listed $into $t t, listed4 4 i32 [1, 2, 4, 8]);
         each!(@listed $into $t t, listed5 5 i64 [2, 1, 2, 4, 8]);
-        along_rows(&mut $into, t, |run: &Run<'_>| {
+        each!(@listed $into $t t, odd2 2 i32 [12, 40]);
+        each!(@rows $into $t t, 16 64);
+        each!(@rows $into $t t, 12 48);
+    })* };
+    (@rows $into:ident $t:ident $dtype:ident, $r:literal $c:literal) => {
+        along_rows(&mut $into, $dtype, [$r, $c], |run: &Run<'_>| {
             let (x, value, list) = (run.buffer::<$t>(0), run.buffer::<$t>(1), run.buffer::<i32>(2));
             let (mut gathered, mut scattered) = (run.buffer_mut::<$t>(3), run.buffer_mut::<$t>(4));
             let (x, value, list) = (x.slice(run.range(0))?, value.slice(run.range(1))?, list.slice(run.range(2))?);
             let (mut gathered, mut scattered) = (gathered.slice_mut(run.range(3))?, scattered.slice_mut(run.range(4))?);
             let (shape, strides) = (run.sizes::<2>(), run.sizes::<2>().map(|n| n as isize));
-            rows::<$t>(
+            rows::<$t, $r, $c>(
                 x.view(shape)?.with_strides(strides)?,
-                value.view([16, 64])?,
-                list.view([16])?,
-                gathered.view_mut([16, 64])?,
+                value.view([$r, $c])?,
+                list.view([$r])?,
+                gathered.view_mut([$r, $c])?,
                 scattered.view_mut(shape)?.with_strides(strides)?,
                 run.scalar(),
             )
             .launch(run.stream, run.grid())
         });
-    })* };
+    };
     (@listed $into:ident $t:ident $dtype:ident, $kernel:ident $rank:literal $index:ident $tile:expr) => {
         listed(&mut $into, $dtype, <$index>::DTYPE, &$tile, |run: &Run<'_>| {
             let (x, value, at, mask) =

@@ -18,6 +18,7 @@ const RAGGED: [usize; 2] = [37, 48];
 /// Of each row of n elements the sum, the greatest element and its index.
 #[triton::kernel(T = [i32, i64, f32, f64], configs = [
     (N = 16384, num_warps = 4, targets = ["sm_90a"]), (N = 65536, num_warps = 8, targets = ["sm_90a"]),
+    (N = 20480, num_warps = 4, targets = ["sm_90a"]),
 ])]
 pub fn rows<T: Num, const N: i32>(x: Ptr<T>, sums: PtrMut<T>, most: PtrMut<T>, at: PtrMut<i32>, n: i32) {
     let (row, i) = (program_id(0), arange(0, N));
@@ -30,6 +31,7 @@ pub fn rows<T: Num, const N: i32>(x: Ptr<T>, sums: PtrMut<T>, most: PtrMut<T>, a
 /// Of each pair of rows of n elements the sum of products with a vector, and the products themselves minus that.
 #[triton::kernel(T = [f32, f64], configs = [
     (N = 4096, num_warps = 1, targets = ["sm_90a"]), (N = 32768, num_warps = 4, targets = ["sm_90a"]),
+    (N = 5120, num_warps = 1, targets = ["sm_90a"]),
 ])]
 pub fn weighted<T: Float, const N: i32>(x: Tensor<T, 2>, w: Tensor<T, 2>, sums: TensorMut<T, 2>, out: TensorMut<T, 2>) {
     let row = program_id(0) * 2;
@@ -113,7 +115,9 @@ pub fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     each!(all, 16384, i32 i64 f32 f64);
     each!(all, 65536, i32 i64 f32 f64);
+    each!(all, 20480, i32 i64 f32 f64);
     each!(@weighted all, 4096, f32 f64);
     each!(@weighted all, 32768, f32 f64);
+    each!(@weighted all, 5120, f32 f64);
     all
 }

@@ -9,6 +9,7 @@ use triton_tests::numbers::Random;
 
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (N = 1, num_warps = 1), (N = 32, num_warps = 1), (N = 512, num_warps = 1), (N = 1024, num_warps = 4), (N = 2048, num_warps = 8),
+    (N = 384, num_warps = 1),
 ])]
 fn copy<T: Element, const N: i32>(x: Ptr<T>, out: PtrMut<T>, n: i32) {
     let i = program_id(0) * N + arange(0, N);
@@ -17,7 +18,7 @@ fn copy<T: Element, const N: i32>(x: Ptr<T>, out: PtrMut<T>, n: i32) {
 
 /// A mask from memory: what is masked off is 0, another tile's, a number, or not written.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
-    (N = 64, num_warps = 1), (N = 512, num_warps = 4),
+    (N = 64, num_warps = 1), (N = 512, num_warps = 4), (N = 96, num_warps = 1),
 ])]
 fn masked<T: Element, const N: i32>(
     mask: Ptr<bool>,
@@ -40,6 +41,7 @@ fn masked<T: Element, const N: i32>(
 /// Rows and columns of a matrix by masks of their own; a number into every element.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (R = 8, C = 16, num_warps = 1), (R = 32, C = 32, num_warps = 8), (R = 1, C = 64, num_warps = 2), (R = 64, C = 1, num_warps = 2),
+    (R = 24, C = 40, num_warps = 2),
 ])]
 fn matrix<T: Element, const R: i32, const C: i32>(
     x: Ptr<T>,
@@ -57,7 +59,7 @@ fn matrix<T: Element, const R: i32, const C: i32>(
 }
 
 /// Strides on both sides, and backwards.
-#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], N = [256], num_warps = 2, warnings = false)]
+#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], N = [256, 96], num_warps = 2, warnings = false)]
 fn strided<T: Element, const N: i32>(x: Ptr<T>, spread: PtrMut<T>, back: PtrMut<T>, n: i32, from: i32, to: i32) {
     let i = program_id(0) * N + arange(0, N);
     let v = load(x + i * from, i < n);
@@ -83,7 +85,7 @@ fn numbers<T: Element>(x: Ptr<T>, out: PtrMut<T>, other: T, n: i32) {
 
 /// Reverses a row in place, twice over: every load comes before the store that follows it.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
-    (N = 32, num_warps = 1), (N = 512, num_warps = 4), (N = 256, num_warps = 8),
+    (N = 32, num_warps = 1), (N = 512, num_warps = 4), (N = 256, num_warps = 8), (N = 96, num_warps = 4),
 ])]
 fn in_place<T: Element, const N: i32>(x: PtrMut<T>) {
     let (row, i) = (x + program_id(0) * N, arange(0, N));
@@ -120,11 +122,13 @@ fn copies(into: &mut Vec<Case>, dtype: DType, block: usize, warps: u32, launch: 
 fn masks(dtype: DType, block: usize, warps: u32, launch: Launch) -> Case {
     let name = format!("masks from memory {dtype} [{block}] warps {warps}");
     let (seed, programs) = (inputs::seed(&name), 1024 / block);
+    let count = programs * block;
     Case::new(name, &["load", "load_or", "store"], move || {
-        let [mask, x, y] = inputs::columns([DType::Bool, dtype, dtype], 1024, seed, inputs::all);
+        let [mask, x, y] = inputs::columns([DType::Bool, dtype, dtype], count, seed, inputs::all);
         let other = one(dtype, seed);
-        let where_ =
-            |of: &dyn Fn(usize) -> [u64; 2]| exactly((0..1024).map(|i| if mask[i] != 0 { of(i)[0] } else { of(i)[1] }));
+        let where_ = |of: &dyn Fn(usize) -> [u64; 2]| {
+            exactly((0..count).map(|i| if mask[i] != 0 { of(i)[0] } else { of(i)[1] }))
+        };
         let outputs = [
             where_(&|i| [x[i], 0]),
             where_(&|i| [x[i], y[i]]),
@@ -163,9 +167,9 @@ fn matrices(into: &mut Vec<Case>, dtype: DType, [r, c]: [usize; 2], warps: u32, 
     }
 }
 
-fn strides(into: &mut Vec<Case>, dtype: DType, launch: Launch) {
+fn strides(into: &mut Vec<Case>, dtype: DType, block: usize, launch: Launch) {
     for (from, to, count) in [(1, 1, 512), (2, 1, 500), (1, 2, 512), (3, 5, 401), (16, 16, 256), (1, 4, 1)] {
-        let name = format!("stride {from} to {to} {dtype} [256] warps 2, {count} elements");
+        let name = format!("stride {from} to {to} {dtype} [{block}] warps 2, {count} elements");
         let seed = inputs::seed(&name);
         into.push(Case::new(name, &["load", "store"], move || {
             let x = inputs::elements(dtype, count * from, seed);
@@ -174,7 +178,7 @@ fn strides(into: &mut Vec<Case>, dtype: DType, launch: Launch) {
             let back = exactly((0..count).rev().map(|i| x[i * from]));
             let regions = vec![Region::input(dtype, x), Region::output(dtype, spread), Region::output(dtype, back)];
             let numbers = [count, from, to].map(|n| n as u64).to_vec();
-            Trial { regions, numbers, grid: [count.div_ceil(256), 1, 1], launch }
+            Trial { regions, numbers, grid: [count.div_ceil(block), 1, 1], launch }
         }));
     }
 }
@@ -233,14 +237,12 @@ fn turned(dtype: DType, block: usize, warps: u32, launch: Launch) -> Case {
 macro_rules! each {
     ($into:ident, $($t:ident)*) => { $({
         let t = <$t>::DTYPE;
-        each!(@copies $into, t, $t, (1, 1) (32, 1) (512, 1) (1024, 4) (2048, 8));
-        each!(@masks $into, t, $t, (64, 1) (512, 4));
-        each!(@matrices $into, t, $t, (8, 16, 1) (32, 32, 8) (1, 64, 2) (64, 1, 2));
+        each!(@copies $into, t, $t, (1, 1) (32, 1) (512, 1) (1024, 4) (2048, 8) (384, 1));
+        each!(@masks $into, t, $t, (64, 1) (512, 4) (96, 1));
+        each!(@matrices $into, t, $t, (8, 16, 1) (32, 32, 8) (1, 64, 2) (64, 1, 2) (24, 40, 2));
         each!(@indices $into, t, $t, i32 i64 u32);
-        each!(@turned $into, t, $t, (32, 1) (512, 4) (256, 8));
-        strides(&mut $into, t, |run| launch!(run, strided::<$t, 256>(
-            &run.ptr(), &mut run.ptr(), &mut run.ptr(), run.scalar(), run.scalar(), run.scalar()
-        )));
+        each!(@turned $into, t, $t, (32, 1) (512, 4) (256, 8) (96, 4));
+        each!(@strides $into, t, $t, 256 96);
         $into.push(scalars(t, |run| launch!(run, numbers::<$t>(&run.ptr(), &mut run.ptr(), run.scalar(), run.scalar()))));
     })* };
     (@copies $into:ident, $dtype:ident, $t:ident, $(($n:literal, $warps:literal))*) => { $(
@@ -254,6 +256,11 @@ macro_rules! each {
     (@matrices $into:ident, $dtype:ident, $t:ident, $(($r:literal, $c:literal, $warps:literal))*) => { $(
         matrices(&mut $into, $dtype, [$r, $c], $warps, |run| launch!(run, matrix::<$t, $r, $c>(
             &run.ptr(), &mut run.ptr(), &mut run.ptr(), run.scalar(), run.scalar(), run.scalar(), run.scalar()
+        )));
+    )* };
+    (@strides $into:ident, $dtype:ident, $t:ident, $($n:literal)*) => { $(
+        strides(&mut $into, $dtype, $n, |run| launch!(run, strided::<$t, $n>(
+            &run.ptr(), &mut run.ptr(), &mut run.ptr(), run.scalar(), run.scalar(), run.scalar()
         )));
     )* };
     (@indices $into:ident, $dtype:ident, $t:ident, $($i:ident)*) => { $(

@@ -159,10 +159,11 @@ macro_rules! products {
                         sum: <$sum>::DTYPE,
                         short: products!(@short $($precision)?),
                     };
-                    products!(@tiles into, types, (1, 1, 1, 1) (2, 4, 8, 1) (16, 8, 32, 1) (16, 16, 16, 2) (64, 32, 32, 4) (32, 128, 16, 8) (128, 16, 64, 4));
-                    products!(@batches into, types, (8, 4, 8, 4, 2) (4, 16, 16, 32, 4) (2, 32, 16, 16, 4) (4, 16, 8, 32, 1));
-                    products!(@loops into, types, $operand, $sum, (16, 8, 32, 1) (32, 64, 16, 4));
-                    products!(@groups into, types, $operand, $sum, (32, 16, 64, 2, 4) (32, 32, 64, 4, 4));
+                    products!(@tiles into, types, (1, 1, 1, 1) (2, 4, 8, 1) (16, 8, 32, 1) (16, 16, 16, 2) (64, 32, 32, 4) (32, 128, 16, 8) (128, 16, 64, 4)
+                        (48, 40, 48, 1) (64, 72, 32, 4) (192, 16, 16, 4));
+                    products!(@batches into, types, (8, 4, 8, 4, 2) (4, 16, 16, 32, 4) (2, 32, 16, 16, 4) (4, 16, 8, 32, 1) (3, 48, 8, 16, 2));
+                    products!(@loops into, types, $operand, $sum, (16, 8, 32, 1) (32, 64, 16, 4) (48, 24, 48, 2));
+                    products!(@groups into, types, $operand, $sum, (32, 16, 64, 2, 4) (32, 32, 64, 4, 4) (48, 24, 64, 2, 4));
                 }
             }
         )*
@@ -179,6 +180,8 @@ macro_rules! products {
             (M = 1, N = 1, K = 1, num_warps = 1), (M = 2, N = 4, K = 8, num_warps = 1), (M = 16, N = 8, K = 32, num_warps = 1),
             (M = 16, N = 16, K = 16, num_warps = 2), (M = 64, N = 32, K = 32, num_warps = 4),
             (M = 32, N = 128, K = 16, num_warps = 8), (M = 128, N = 16, K = 64, num_warps = 4),
+            (M = 48, N = 40, K = 48, num_warps = 1), (M = 64, N = 72, K = 32, num_warps = 4),
+            (M = 192, N = 16, K = 16, num_warps = 4),
         ])]
         fn tile<const M: i32, const N: i32, const K: i32>(
             a: Ptr<$operand>,
@@ -186,9 +189,9 @@ macro_rules! products {
             acc: Ptr<$sum>,
             out: PtrMut<$sum>,
         ) {
-            let x = load(a + arange(0, M * K).reshape([M, K]), true);
-            let y = load(b + arange(0, K * N).reshape([K, N]), true);
-            let at = arange(0, M * N).reshape([M, N]);
+            let x = load(a + (arange(0, M).expand_dims(1) * K + arange(0, K)), true);
+            let y = load(b + (arange(0, K).expand_dims(1) * N + arange(0, N)), true);
+            let at = arange(0, M).expand_dims(1) * N + arange(0, N);
             store(out + at, dot(x$($precision)*, y, load(acc + at, true)), true);
         }
 
@@ -196,6 +199,8 @@ macro_rules! products {
             (M = 1, N = 1, K = 1, num_warps = 1), (M = 2, N = 4, K = 8, num_warps = 1), (M = 16, N = 8, K = 32, num_warps = 1),
             (M = 16, N = 16, K = 16, num_warps = 2), (M = 64, N = 32, K = 32, num_warps = 4),
             (M = 32, N = 128, K = 16, num_warps = 8), (M = 128, N = 16, K = 64, num_warps = 4),
+            (M = 48, N = 40, K = 48, num_warps = 1), (M = 64, N = 72, K = 32, num_warps = 4),
+            (M = 192, N = 16, K = 16, num_warps = 4),
         ])]
         fn turned<const M: i32, const N: i32, const K: i32>(
             a: Ptr<$operand>,
@@ -203,15 +208,16 @@ macro_rules! products {
             acc: Ptr<$sum>,
             out: PtrMut<$sum>,
         ) {
-            let x = load(a + arange(0, M * K).reshape([K, M]), true).transpose();
-            let y = load(b + arange(0, K * N).reshape([N, K]), true).transpose();
-            let at = arange(0, M * N).reshape([M, N]);
+            let x = load(a + (arange(0, K).expand_dims(1) * M + arange(0, M)), true).transpose();
+            let y = load(b + (arange(0, N).expand_dims(1) * K + arange(0, K)), true).transpose();
+            let at = arange(0, M).expand_dims(1) * N + arange(0, N);
             store(out + at, dot(x$($precision)*, y, load(acc + at, true)), true);
         }
 
         #[triton::kernel(configs = [
             (B = 8, M = 4, N = 8, K = 4, num_warps = 2), (B = 4, M = 16, N = 16, K = 32, num_warps = 4),
             (B = 2, M = 32, N = 16, K = 16, num_warps = 4), (B = 4, M = 16, N = 8, K = 32, num_warps = 1),
+            (B = 3, M = 48, N = 8, K = 16, num_warps = 2),
         ])]
         fn batch<const B: i32, const M: i32, const N: i32, const K: i32>(
             a: Ptr<$operand>,
@@ -219,15 +225,18 @@ macro_rules! products {
             acc: Ptr<$sum>,
             out: PtrMut<$sum>,
         ) {
-            let x = load(a + arange(0, B * M * K).reshape([B, M, K]), true);
-            let y = load(b + arange(0, B * K * N).reshape([B, K, N]), true);
-            let at = arange(0, B * M * N).reshape([B, M, N]);
+            let of_x = arange(0, B).expand_dims(1) * M + arange(0, M);
+            let x = load(a + (of_x.expand_dims(2) * K + arange(0, K)), true);
+            let of_y = arange(0, B).expand_dims(1) * K + arange(0, K);
+            let y = load(b + (of_y.expand_dims(2) * N + arange(0, N)), true);
+            let at = of_x.expand_dims(2) * N + arange(0, N);
             store(out + at, dot(x$($precision)*, y, load(acc + at, true)), true);
         }
 
         /// Sizes that are not multiples of a tile; groups of warps multiply parts of K.
         #[triton::kernel(configs = [
             (M = 32, N = 16, K = 64, G = 2, num_warps = 4), (M = 32, N = 32, K = 64, G = 4, num_warps = 4),
+            (M = 48, N = 24, K = 64, G = 2, num_warps = 4),
         ])]
         fn groups<const M: i32, const N: i32, const K: i32, const G: i32>(
             a: Tensor<$operand, 2>,
@@ -245,7 +254,9 @@ macro_rules! products {
         }
 
         /// Sizes that are not multiples of a tile.
-        #[triton::kernel(configs = [(M = 16, N = 8, K = 32, num_warps = 1), (M = 32, N = 64, K = 16, num_warps = 4)])]
+        #[triton::kernel(configs = [
+            (M = 16, N = 8, K = 32, num_warps = 1), (M = 32, N = 64, K = 16, num_warps = 4), (M = 48, N = 24, K = 48, num_warps = 2),
+        ])]
         fn whole<const M: i32, const N: i32, const K: i32>(
             a: Tensor<$operand, 2>,
             b: Tensor<$operand, 2>,

@@ -1,6 +1,6 @@
 //! Reductions of whole tiles and along each axis, and by closures.
 //!
-//! A row is a reduction; it is compiled for three lengths of a whole tile, for each axis of two and of three, and for axes beside
+//! A row is a reduction; it is compiled for four lengths of a whole tile, for each axis of two and of three, and for axes beside
 //! one of extent 1. Four programs reduce inputs of four kinds.
 
 use crate::case::{Case, Launch, Region, Trial, launch};
@@ -159,7 +159,7 @@ macro_rules! reductions {
             //! Its kernels.
             use triton::prelude::*;
 
-            #[triton::kernel(T = [$($t),*], configs = [(N = 1, num_warps = 1), (N = 128, num_warps = 1), (N = 1024, num_warps = 8)])]
+            #[triton::kernel(T = [$($t),*], configs = [(N = 1, num_warps = 1), (N = 128, num_warps = 1), (N = 1024, num_warps = 8), (N = 384, num_warps = 2)])]
             pub fn whole<T: $bound, const N: i32>(x: Ptr<$element>, out: PtrMut<$result>) {
                 let tile = load(x + program_id(0) * N + arange(0, N), true);
                 store(out + program_id(0), $name(tile), true);
@@ -168,18 +168,21 @@ macro_rules! reductions {
             /// REST is what is left of the other axis.
             #[triton::kernel(T = [$($t),*], configs = [
                 (A = 16, B = 32, AXIS = 0, REST = 32, num_warps = 2), (A = 16, B = 32, AXIS = 1, REST = 16, num_warps = 4),
-                (A = 1, B = 64, AXIS = 1, REST = 1, num_warps = 2),
+                (A = 1, B = 64, AXIS = 1, REST = 1, num_warps = 2), (A = 12, B = 40, AXIS = 0, REST = 40, num_warps = 1),
+                (A = 12, B = 40, AXIS = 1, REST = 12, num_warps = 2),
             ])]
             pub fn two<T: $bound, const A: i32, const B: i32, const AXIS: i32, const REST: i32>(x: Ptr<$element>, out: PtrMut<$result>) {
-                let tile = load(x + (program_id(0) * (A * B) + arange(0, A * B)).reshape([A, B]), true);
+                let i = arange(0, A).expand_dims(1) * B + arange(0, B);
+                let tile = load(x + program_id(0) * (A * B) + i, true);
                 store(out + program_id(0) * REST + arange(0, REST), $axis(tile, AXIS), true);
             }
 
             #[triton::kernel(T = [$($t),*], configs = [
-                (AXIS = 0, REST = 128, num_warps = 4), (AXIS = 1, REST = 64, num_warps = 1), (AXIS = 2, REST = 32, num_warps = 8),
+                (A = 4, AXIS = 0, REST = 128, num_warps = 4), (A = 4, AXIS = 1, REST = 64, num_warps = 1),
+                (A = 4, AXIS = 2, REST = 32, num_warps = 8), (A = 12, AXIS = 1, REST = 192, num_warps = 2),
             ])]
-            pub fn three<T: $bound, const AXIS: i32, const REST: i32>(x: Ptr<$element>, out: PtrMut<$result>) {
-                let tile = load(x + (program_id(0) * 512 + arange(0, 512)).reshape([4, 8, 16]), true);
+            pub fn three<T: $bound, const A: i32, const AXIS: i32, const REST: i32>(x: Ptr<$element>, out: PtrMut<$result>) {
+                let tile = load(x + (program_id(0) * (A * 128) + arange(0, A * 128)).reshape([A, 8, 16]), true);
                 store(out + program_id(0) * REST + arange(0, REST), $axis(tile, AXIS).reshape([REST]), true);
             }
         }
@@ -189,9 +192,11 @@ macro_rules! reductions {
         type T = $t;
         let row = Row { name: WHOLE, dtype: T::DTYPE, result: <$result>::DTYPE, reference: $reference };
         let along = Row { name: AXIS, ..row };
-        reductions!(@whole $into, row, $t, (1, 1) (128, 1) (1024, 8));
-        reductions!(@two $into, along, $t, (16, 32, 0, 32, 2, [1, 16, 32]) (16, 32, 1, 16, 4, [16, 32, 1]) (1, 64, 1, 1, 2, [1, 64, 1]));
-        reductions!(@three $into, along, $t, (0, 128, 4, [1, 4, 128]) (1, 64, 1, [4, 8, 16]) (2, 32, 8, [32, 16, 1]));
+        reductions!(@whole $into, row, $t, (1, 1) (128, 1) (1024, 8) (384, 2));
+        reductions!(@two $into, along, $t, (16, 32, 0, 32, 2, [1, 16, 32]) (16, 32, 1, 16, 4, [16, 32, 1]) (1, 64, 1, 1, 2, [1, 64, 1])
+            (12, 40, 0, 40, 1, [1, 12, 40]) (12, 40, 1, 12, 2, [12, 40, 1]));
+        reductions!(@three $into, along, $t, (4, 0, 128, 4, [1, 4, 128]) (4, 1, 64, 1, [4, 8, 16]) (4, 2, 32, 8, [32, 16, 1])
+            (12, 1, 192, 2, [12, 8, 16]));
     })* };
     (@whole $into:ident, $row:ident, $t:ident, $(($n:literal, $warps:literal))*) => { $(
         $into.push(case($row, concat!("[", $n, "] warps ", $warps), [1, $n, 1], |run| {
@@ -203,9 +208,9 @@ macro_rules! reductions {
             launch!(run, kernels::two::<$t, $a, $b, $axis, $rest>(&run.ptr(), &mut run.ptr()))
         }));
     )* };
-    (@three $into:ident, $row:ident, $t:ident, $(($axis:literal, $rest:literal, $warps:literal, $shape:expr))*) => { $(
-        $into.push(case($row, concat!("[4x8x16] along ", $axis, " warps ", $warps), $shape, |run| {
-            launch!(run, kernels::three::<$t, $axis, $rest>(&run.ptr(), &mut run.ptr()))
+    (@three $into:ident, $row:ident, $t:ident, $(($a:literal, $axis:literal, $rest:literal, $warps:literal, $shape:expr))*) => { $(
+        $into.push(case($row, concat!("[", $a, "x8x16] along ", $axis, " warps ", $warps), $shape, |run| {
+            launch!(run, kernels::three::<$t, $a, $axis, $rest>(&run.ptr(), &mut run.ptr()))
         }));
     )* };
 }

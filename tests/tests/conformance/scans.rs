@@ -15,6 +15,7 @@ use triton_tests::numbers::Random;
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (A = 1, B = 1024, C = 1, num_warps = 8), (A = 1, B = 16, C = 32, num_warps = 4), (A = 4, B = 64, C = 1, num_warps = 2),
     (A = 2, B = 8, C = 4, num_warps = 1), (A = 1, B = 4, C = 32, num_warps = 4),
+    (A = 3, B = 16, C = 12, num_warps = 2),
 ])]
 fn functions<T: Num, const A: i32, const B: i32, const C: i32>(
     x: Ptr<T>,
@@ -23,7 +24,8 @@ fn functions<T: Num, const A: i32, const B: i32, const C: i32>(
     greatest: PtrMut<T>,
     least: PtrMut<T>,
 ) {
-    let i = (program_id(0) * (A * B * C) + arange(0, A * B * C)).reshape([A, B, C]);
+    let rows = arange(0, A).expand_dims(1) * B + arange(0, B);
+    let i = program_id(0) * (A * B * C) + rows.expand_dims(2) * C + arange(0, C);
     let tile = load(x + i, true);
     store(sums + i, cumsum(tile, 1), true);
     store(products + i, cumprod(tile, 1), true);
@@ -33,7 +35,7 @@ fn functions<T: Num, const A: i32, const B: i32, const C: i32>(
 
 /// Steps `x -> a x + b` after one another, from the beginning and from the end: associative for integers, and not commutative.
 #[triton::kernel(T = [i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
-    (M = 1, N = 2048, num_warps = 8), (M = 4, N = 32, num_warps = 4),
+    (M = 1, N = 2048, num_warps = 8), (M = 4, N = 32, num_warps = 4), (M = 12, N = 16, num_warps = 2),
 ])]
 fn steps<T: Num, const M: i32, const N: i32>(
     x: Ptr<T>,
@@ -161,8 +163,9 @@ fn bits(elements: Vec<u64>) -> Vec<Expected> {
 macro_rules! each {
     ($into:ident, $($t:ident)*) => { $({
         let t = <$t>::DTYPE;
-        each!(@functions $into, t, $t, (1, 1024, 1, 8) (1, 16, 32, 4) (4, 64, 1, 2) (2, 8, 4, 1) (1, 4, 32, 4));
-        each!(@steps $into, t, $t, (1, 2048, 8) (4, 32, 4));
+        each!(@functions $into, t, $t, (1, 1024, 1, 8) (1, 16, 32, 4) (4, 64, 1, 2) (2, 8, 4, 1) (1, 4, 32, 4)
+            (3, 16, 12, 2));
+        each!(@steps $into, t, $t, (1, 2048, 8) (4, 32, 4) (12, 16, 2));
     })* };
     (@functions $into:ident, $dtype:ident, $t:ident, $(($a:literal, $b:literal, $c:literal, $warps:literal))*) => { $(
         $into.push(of_functions($dtype, [$a, $b, $c], $warps, |run| launch!(run, functions::<$t, $a, $b, $c>(

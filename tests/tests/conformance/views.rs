@@ -7,7 +7,7 @@ use triton::prelude::*;
 use triton_core::types::DType;
 
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
-    (A = 32, num_warps = 1), (A = 1024, num_warps = 4),
+    (A = 32, num_warps = 1), (A = 1024, num_warps = 4), (A = 384, num_warps = 2),
 ])]
 fn rank1<T: Element, const A: i32>(x: Tensor<T, 1>, out: TensorMut<T, 1>, shift: i32) {
     let i = program_id(0) * A;
@@ -16,6 +16,7 @@ fn rank1<T: Element, const A: i32>(x: Tensor<T, 1>, out: TensorMut<T, 1>, shift:
 
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
     (A = 8, B = 32, num_warps = 1), (A = 16, B = 64, num_warps = 8), (A = 64, B = 1, num_warps = 2),
+    (A = 12, B = 40, num_warps = 2),
 ])]
 fn rank2<T: Element, const A: i32, const B: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>, shift: i32) {
     let (i, j) = (program_id(0) * A, program_id(1) * B);
@@ -23,13 +24,18 @@ fn rank2<T: Element, const A: i32, const B: i32>(x: Tensor<T, 2>, out: TensorMut
 }
 
 /// Coordinates of 64 bits.
-#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [(A = 2, B = 4, C = 16, num_warps = 2)])]
+#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], configs = [
+    (A = 2, B = 4, C = 16, num_warps = 2), (A = 3, B = 4, C = 24, num_warps = 1),
+])]
 fn rank3<T: Element, const A: i32, const B: i32, const C: i32>(x: Tensor<T, 3>, out: TensorMut<T, 3>, shift: i64) {
-    let (i, j, k) = (program_id(0).to::<i64>() * 2, program_id(1).to::<i64>() * 4, program_id(2).to::<i64>() * 16);
+    let (i, j, k) = (program_id(0) * A, program_id(1) * B, program_id(2) * C);
+    let (i, j, k) = (i.to::<i64>(), j.to::<i64>(), k.to::<i64>());
     out.store([i, j, k], x.load([i + shift, j + shift, k + shift], [A, B, C]));
 }
 
-#[triton::kernel(T = [bool, i32, f16], configs = [(A = 2, B = 2, C = 4, D = 8, num_warps = 4)])]
+#[triton::kernel(T = [bool, i32, f16], configs = [
+    (A = 2, B = 2, C = 4, D = 8, num_warps = 4), (A = 2, B = 3, C = 4, D = 12, num_warps = 1),
+])]
 fn rank4<T: Element, const A: i32, const B: i32, const C: i32, const D: i32>(
     x: Tensor<T, 4>,
     out: TensorMut<T, 4>,
@@ -39,7 +45,9 @@ fn rank4<T: Element, const A: i32, const B: i32, const C: i32, const D: i32>(
     out.store([i, j, k, 0], x.load([i + shift, j + shift, k + shift, shift], [A, B, C, D]));
 }
 
-#[triton::kernel(T = [u8, bf16, f64], configs = [(A = 2, B = 1, C = 2, D = 4, E = 8, num_warps = 4)])]
+#[triton::kernel(T = [u8, bf16, f64], configs = [
+    (A = 2, B = 1, C = 2, D = 4, E = 8, num_warps = 4), (A = 2, B = 1, C = 6, D = 4, E = 5, num_warps = 1),
+])]
 fn rank5<T: Element, const A: i32, const B: i32, const C: i32, const D: i32, const E: i32>(
     x: Tensor<T, 5>,
     out: TensorMut<T, 5>,
@@ -177,16 +185,21 @@ macro_rules! each {
         let t = <$t>::DTYPE;
         views(&mut $into, t, &[32], 1, launch_views!($t, 1, rank1::<$t, 32>));
         views(&mut $into, t, &[1024], 4, launch_views!($t, 1, rank1::<$t, 1024>));
+        views(&mut $into, t, &[384], 2, launch_views!($t, 1, rank1::<$t, 384>));
         views(&mut $into, t, &[8, 32], 1, launch_views!($t, 2, rank2::<$t, 8, 32>));
         views(&mut $into, t, &[16, 64], 8, launch_views!($t, 2, rank2::<$t, 16, 64>));
         views(&mut $into, t, &[64, 1], 2, launch_views!($t, 2, rank2::<$t, 64, 1>));
+        views(&mut $into, t, &[12, 40], 2, launch_views!($t, 2, rank2::<$t, 12, 40>));
         views(&mut $into, t, &[2, 4, 16], 2, launch_views!($t, 3, rank3::<$t, 2, 4, 16>));
+        views(&mut $into, t, &[3, 4, 24], 1, launch_views!($t, 3, rank3::<$t, 3, 4, 24>));
     })* };
     (@4 $into:ident, $($t:ident)*) => { $(
         views(&mut $into, <$t>::DTYPE, &[2, 2, 4, 8], 4, launch_views!($t, 4, rank4::<$t, 2, 2, 4, 8>));
+        views(&mut $into, <$t>::DTYPE, &[2, 3, 4, 12], 1, launch_views!($t, 4, rank4::<$t, 2, 3, 4, 12>));
     )* };
     (@5 $into:ident, $($t:ident)*) => { $(
         views(&mut $into, <$t>::DTYPE, &[2, 1, 2, 4, 8], 4, launch_views!($t, 5, rank5::<$t, 2, 1, 2, 4, 8>));
+        views(&mut $into, <$t>::DTYPE, &[2, 1, 6, 4, 5], 1, launch_views!($t, 5, rank5::<$t, 2, 1, 6, 4, 5>));
     )* };
 }
 
