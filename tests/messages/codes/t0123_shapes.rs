@@ -3,14 +3,14 @@ use triton::prelude::*;
 
 #[triton::kernel]
 fn kernel(a: Tensor<f32, 2>, out: TensorMut<f32, 2>, n: i32) {
-    let i = zeros::<f32>([4, 33]);
-    //~ `[4, 33]`: an extent of 33 = 33 · 1, whose odd factor is more than 31 [T0123]
-    //~   help: take 34: a view masks off what is out of bounds; mask off the rest with `select(i < 33, x, 0.0)`
+    let i = zeros::<f32>([4, 500]);
+    //~ `[4, 500]`: an extent of 500 = 125 · 4, whose odd factor is more than 31 [T0123]
+    //~   help: take 512: a view masks off what is out of bounds; mask off the rest with `select(i < 500, x, 0.0)`
     let j = full([2, 2, 2, 2, 2, 2], 1.0);
     //~ `[2, 2, 2, 2, 2, 2]`: a shape has 6 entries; a tile has 1 to 5 dimensions [T0123]
     //~   help: write it as `[4, 128]`
     let o = zeros::<f32>([2, 96]).reshape([192]);
-    //~ `[192]`: `tile of f32[2,96]` to [192] reshapes across an extent that is no power of two [T0123]
+    //~ `[192]`: `tile of f32[2,96]` to [192] reshapes across an extent that is not a power of two [T0123]
     //~   help: an odd factor stays the outermost part of its axis: `[2, 96]` can become `[2, 12, 8]`, but not `[192]`
     let p = zeros::<f32>([4, 0]);
     //~ `[4, 0]`: an extent of 0 [T0123]

@@ -14,11 +14,11 @@ fn kernel(a: Tensor<f32, 2>, out: PtrMut<f32>) {
     //~ `2`: axis 2 of `tile of f32[16,16]`: it must be from 0 to 1 [T0124]
     //~   help: axes are counted from 0, outermost first
     let e = cumsum(zeros::<f32>([2, 96]), 1);
-    //~ `1`: `cumsum` along an axis of `tile of f32[2,96]` whose extent, 96, is no power of two [T0124]
+    //~ `1`: `cumsum` along an axis of `tile of f32[2,96]` whose extent, 96, is not a power of two [T0124]
     //~   help: scans are along extents of powers of two: take 128
     let f = argmax(zeros::<f32>([2, 96]));
     //~ `argmax(zeros::<f32>([2, 96]))`: `argmax` of `tile of f32[2,96]`, which cannot be flattened [T0124]
-    //~   help: an axis whose extent is no power of two is flattened with those after it alone: take the index along one axis
+    //~   help: an axis whose extent is not a power of two is flattened with those after it alone: take the index along one axis
     let d = scan(arange(0, 16), 1, |a, b| a + b);
     //~ `1` in column 33: axis 1 of `tile of i32[16]`: it must be from 0 to 0 [T0124]
     //~   help: axes are counted from 0, outermost first

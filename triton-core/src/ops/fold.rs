@@ -66,7 +66,7 @@ impl FoldKind {
         match (self, part) {
             (FoldKind::Reduce, _) => Ok((elements, with(reduced))),
             (FoldKind::Scan | FoldKind::ScanReverse, _) if shape.copies().dims()[axis] > 1 => {
-                Err(format!("a scan along axis {axis} of {shape}, whose extent is no power of two"))
+                Err(format!("a scan along axis {axis} of {shape}, whose extent is not a power of two"))
             }
             (FoldKind::Scan | FoldKind::ScanReverse, None) => {
                 Err(format!("a scan of no part of axis {axis} of {shape}"))

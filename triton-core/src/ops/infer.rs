@@ -99,7 +99,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
                 return Err(format!("{x} reshaped to {shape}"));
             }
             if !x.shape.has_digits_of(shape) {
-                return Err(format!("{x} reshaped to {shape}, across a factor of an extent that is no power of two"));
+                return Err(format!("{x} reshaped to {shape}, across the odd factor of an extent"));
             }
             x.with_shape(shape)
         }

@@ -52,7 +52,7 @@ impl Checker<'_> {
             Fold::Arg(better) => {
                 let Axes::One(axis) = axes else {
                     let message = format!("`{name}` of `{}`, which cannot be flattened", ty.describe());
-                    let help = "an axis whose extent is no power of two is flattened with those after it alone: \
+                    let help = "an axis whose extent is not a power of two is flattened with those after it alone: \
                                 take the index along one axis";
                     return self.report(Diagnostic::new(Code::T0124, span, message).help(help));
                 };
@@ -153,8 +153,10 @@ impl Checker<'_> {
             let axis = self.axis_below(axis, &ty.describe(), ty.shape.rank())?;
             if scans_digit(axis) {
                 let extent = ty.shape.dims()[axis];
-                let message =
-                    format!("`{name}` along an axis of `{}` whose extent, {extent}, is no power of two", ty.describe());
+                let message = format!(
+                    "`{name}` along an axis of `{}` whose extent, {extent}, is not a power of two",
+                    ty.describe()
+                );
                 let help = format!("scans are along extents of powers of two: take {}", extent.next_power_of_two());
                 return self.report(Diagnostic::new(Code::T0124, at, message).help(help));
             }

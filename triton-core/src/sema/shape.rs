@@ -161,7 +161,7 @@ impl Checker<'_> {
                 }
                 if !ty.shape.has_digits_of(shape) {
                     let message =
-                        format!("`{}` to {shape} reshapes across an extent that is no power of two", ty.describe());
+                        format!("`{}` to {shape} reshapes across an extent that is not a power of two", ty.describe());
                     let help = "an odd factor stays the outermost part of its axis: `[2, 96]` can become `[2, 12, 8]`, \
                                 but not `[192]`";
                     return self.report(Diagnostic::new(Code::T0123, args[0].span, message).help(help));

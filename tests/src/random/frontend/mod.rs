@@ -13,6 +13,7 @@ pub mod eval;
 mod make;
 mod operands;
 mod products;
+mod shapes;
 mod steps;
 pub mod tree;
 

@@ -338,7 +338,7 @@ impl Maker<'_> {
     }
 
     /// An operand that is not a literal: its type is known without the others.
-    fn named(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
+    pub(super) fn named(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
         match self.operand(dtype, shape, depth) {
             Expr::Literal(dtype, value, _) => Expr::Literal(dtype, value, true),
             other => other,
@@ -409,67 +409,6 @@ impl Maker<'_> {
         }
     }
 
-    /// A tile of another shape with the same elements, or repeated.
-    fn moved(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
-        let count = shape.iter().product::<u32>();
-        if shape[shape.len() - 1].is_multiple_of(2) && self.random.once_in(3) {
-            return self.pairs(dtype, shape, depth);
-        }
-        match (shape, self.random.below(4)) {
-            ([m, n], 0) => Expr::Transpose(boxed(self.named(dtype, &[*n, *m], depth))),
-            ([m, 1], 1) => Expr::Expand(boxed(self.named(dtype, &[*m], depth)), 1),
-            ([1, n], 1) => Expr::Expand(boxed(self.named(dtype, &[*n], depth)), 0),
-            ([m, _], 2) => Expr::Reshaped("broadcast_to", boxed(self.named(dtype, &[*m, 1], depth)), shape.to_vec()),
-            (_, 3) => Expr::Full(shape.to_vec(), boxed(self.named(dtype, &[], depth))),
-            _ if !reshapes(&[count], shape) => Expr::Full(shape.to_vec(), boxed(self.named(dtype, &[], depth))),
-            _ => Expr::Reshaped("reshape", boxed(self.named(dtype, &[count], depth)), shape.to_vec()),
-        }
-    }
-
-    /// A tile whose last axis is made of pairs; the second operand may be repeated.
-    fn pairs(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
-        let (name, mut half) = (if shape[1..].ends_with(&[2]) { "join" } else { "interleave" }, shape.to_vec());
-        let last = half.pop().unwrap_or(2) / 2;
-        half.extend((name == "interleave").then_some(last));
-        let other = &half[usize::from(half.len() > 1 && self.random.once_in(3))..];
-        let (a, b) = (self.named(dtype, &half, depth), self.named(dtype, other, depth));
-        Expr::Pairs(name, boxed(a), boxed(b))
-    }
-
-    fn reduced(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
-        let name = if dtype == DType::Bool {
-            self.random.pick(&["any", "all"])
-        } else {
-            self.random.pick(&["sum", "max", "min"])
-        };
-        if shape.is_empty() {
-            let from = if self.kernel {
-                self.random.pick(&[&[16][..], &[4, 16], &[64], &[24], &[4, 10]]).to_vec()
-            } else {
-                vec![0]
-            };
-            return Expr::Reduce(name, boxed(self.named(dtype, &from, depth)), None);
-        }
-        if self.kernel && dtype != DType::Bool && self.random.once_in(2) {
-            let name = match name {
-                "sum" => "cumsum",
-                "max" => "cummax",
-                _ => "cummin",
-            };
-            let axis = self.random.below(shape.len());
-            if !shape[axis].is_power_of_two() {
-                return self.leaf(Elem::Of(dtype), shape);
-            }
-            return Expr::Scan(name, boxed(self.named(dtype, shape, depth)), axis);
-        }
-        if !self.kernel || shape.len() > 1 {
-            return self.leaf(Elem::Of(dtype), shape);
-        }
-        let (axis, other) = (self.random.below(2), self.random.pick(&[2, 4, 8]));
-        let from = if axis == 0 { [other, shape[0]] } else { [shape[0], other] };
-        Expr::Reduce(name, boxed(self.named(dtype, &from, depth)), Some(axis))
-    }
-
     fn load(&mut self, dtype: DType, shape: &[u32], depth: usize) -> Expr {
         let at = |maker: &mut Self| match maker.random.below(4) {
             0 => Expr::Name("n".into()),
@@ -533,7 +472,7 @@ impl Maker<'_> {
         Some(Expr::Call(index, k, args))
     }
 
-    fn leaf(&mut self, of: Elem, shape: &[u32]) -> Expr {
+    pub(super) fn leaf(&mut self, of: Elem, shape: &[u32]) -> Expr {
         let wanted = Ty::Tile(of, shape.to_vec());
         if let Some(found) = self.one(|bound| bound.ty == wanted).filter(|_| !self.random.once_in(4)) {
             return Expr::Name(found.name);
