@@ -16,8 +16,21 @@ use triton_tests::simulate::{self, Found};
 /// Cases that are about a mistake: of them something is reported as they are.
 const MISTAKEN: &[&str] = &["assert", "division_by_zero", "misaligned", "out_of_bounds", "same_address"];
 
-/// Cases that wait as others do: `cluster_rows`, `cluster_product` and `multicast`.
-const ALIKE: &[&str] = &["cluster_argmax", "cluster_moments", "cluster_product_wide", "multicast_epilogue"];
+/// Cases that wait as others do: `cluster_rows`, `cluster_product`, `multicast`, and of tiles of several copies `ring_product`, `wgmma` and
+/// `persist`.
+const ALIKE: &[&str] = &[
+    "cluster_argmax",
+    "cluster_moments",
+    "cluster_product_wide",
+    "multicast_epilogue",
+    "odd_fma",
+    "odd_wgmma_columns",
+    "odd_wgmma_i8",
+    "odd_wgmma_k",
+    "odd_wgmma_n",
+    "odd_wgmma_persist",
+    "odd_wgmma_rows",
+];
 
 /// How many random programs there are, and what they are made from.
 const RANDOM: usize = 100;
