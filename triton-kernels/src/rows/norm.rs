@@ -13,7 +13,6 @@ use triton::prelude::*;
     (R = 4, N = 4096, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 5120, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 8192, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
-    (R = 2, N = 13312, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 16384, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
     (R = 2, N = 20480, LOOP = false, num_warps = 8, targets = ["sm_90a"]),
     (R = 2, N = 65536, LOOP = false, num_warps = 4, targets = ["sm_90a"]),
