@@ -50,7 +50,7 @@ pub fn num_programs(axis: i32) -> i32 {
 ///
 /// # Compile errors
 /// A bound is not a compile-time constant, or does not fit `i32`; `hi` is not above `lo`; `hi - lo` is not a power of
-/// two, or more than 2²⁰.
+/// two times an odd number of at most 31, or more than 2²⁰.
 ///
 /// ```
 /// use triton::prelude::*;

@@ -16,7 +16,8 @@ use super::{Num, Tile, stub};
 /// convert before: `cumsum(x.to::<f32>(), 0)`.
 ///
 /// # Compile errors
-/// `x` is not a tile of numbers; `axis` is not a compile-time constant, or `x` has no such axis.
+/// `x` is not a tile of numbers; `axis` is not a compile-time constant, or `x` has no such axis, or an extent along it that is not a power of
+/// two.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -38,7 +39,8 @@ pub fn cumsum<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 /// Integers wrap. Otherwise as [`cumsum`].
 ///
 /// # Compile errors
-/// `x` is not a tile of numbers; `axis` is not a compile-time constant, or `x` has no such axis.
+/// `x` is not a tile of numbers; `axis` is not a compile-time constant, or `x` has no such axis, or an extent along it that is not a power of
+/// two.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -60,7 +62,8 @@ pub fn cumprod<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 /// NaN only if every one of them is NaN, as with [`maximum`](crate::lang::maximum), which compares two values.
 ///
 /// # Compile errors
-/// `x` is not a tile of numbers; `axis` is not a compile-time constant, or `x` has no such axis.
+/// `x` is not a tile of numbers; `axis` is not a compile-time constant, or `x` has no such axis, or an extent along it that is not a power of
+/// two.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -82,7 +85,8 @@ pub fn cummax<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 /// NaN only if every one of them is NaN, as with [`minimum`](crate::lang::minimum), which compares two values.
 ///
 /// # Compile errors
-/// `x` is not a tile of numbers; `axis` is not a compile-time constant, or `x` has no such axis.
+/// `x` is not a tile of numbers; `axis` is not a compile-time constant, or `x` has no such axis, or an extent along it that is not a power of
+/// two.
 ///
 /// ```
 /// use triton::prelude::*;
@@ -113,7 +117,8 @@ pub fn cummin<T: Num>(x: Tile<T>, axis: i32) -> Tile<T> {
 ///
 /// # Compile errors
 /// `x` is not a tile, or not a tuple of two to four tiles of one shape; `axis` is not a compile-time constant, or `x` has no
-/// such axis; `f` is not a closure, or yields values of other types than it takes, or does more than compute with scalars.
+/// such axis, or an extent along it that is not a power of two; `f` is not a closure, or yields values of other types than it takes, or does
+/// more than compute with scalars.
 ///
 /// ```
 /// use triton::prelude::*;

@@ -6,7 +6,7 @@ use crate::Element;
 /// A tile of a shape, filled with 0 (`false` for `bool`).
 ///
 /// # Compile errors
-/// An extent is not a compile-time constant or not a power of two, the tile has more than five axes or 2²⁰ elements, or
+/// An extent is not a compile-time constant, or not a power of two times an odd number of at most 31; the tile has more than five axes or 2²⁰ elements; or
 /// no element type is given: neither as in `zeros::<f32>(..)` nor by an annotation.
 ///
 /// ```
@@ -152,7 +152,8 @@ impl<T> Tile<T> {
     /// The same elements, in row-major order, as a tile of another shape.
     ///
     /// # Compile errors
-    /// An extent is not a compile-time constant or not a power of two, or the number of elements differs.
+    /// An extent is not a compile-time constant, or not a power of two times an odd number of at most 31; the number of elements differs; or the
+    /// reshape is across an odd factor, which stays the outermost part of its axis: `[2, 96]` can become `[2, 12, 8]`, but not `[192]`.
     ///
     /// ```
     /// use triton::prelude::*;
@@ -213,7 +214,7 @@ impl<T> Tile<T> {
     /// extent 1 is repeated.
     ///
     /// # Compile errors
-    /// An extent is not a compile-time constant or not a power of two, or the tile's shape does not broadcast to it.
+    /// An extent is not a compile-time constant, or not a power of two times an odd number of at most 31; or the tile's shape does not broadcast to it.
     ///
     /// ```
     /// use triton::prelude::*;

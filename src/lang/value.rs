@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 /// A block of values that one program works on.
 ///
-/// Its shape is a compile-time constant and is not part of the Rust type; every extent is a power of two, and a tile
-/// has at most 2²⁰ elements. Tiles are values: they are copied, never changed in place.
+/// Its shape is a compile-time constant and is not part of the Rust type; every extent is a power of two, or
+/// an odd number of at most 31 times one, and a tile has at most 2²⁰ elements. Tiles are values: they are copied, never changed in place.
 ///
 /// ```
 /// use triton::prelude::*;

@@ -103,7 +103,7 @@ macro_rules! views {
             ///
             /// # Compile errors
             /// `at` or `shape` does not have one entry per axis; an entry of `at` is not an `i32` or `i64` scalar; an
-            /// extent is not a compile-time constant or not a power of two.
+            /// extent is not a compile-time constant, or not a power of two times an odd number of at most 31.
             ///
             /// ```
             /// use triton::prelude::*;
