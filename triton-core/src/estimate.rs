@@ -253,7 +253,7 @@ fn work(func: &Function, data: &InstData) -> Work {
                 .layout_id(x)
                 .zip(func.layout_id(to))
                 .and_then(|(from, to)| func.layouts.planned(from, to, func.ty(x).elem.bits(), true));
-            Work { shared: plan.map_or(0.0, |plan| plan.cost), ..Work::default() }
+            Work { shared: plan.map_or(0.0, |plan| plan.cost * func.copies(x) as f64), ..Work::default() }
         }),
         Op::Fold { .. } => {
             data.args.first().map_or(Work::default(), |&from| Work { issue: issue(from), ..Work::default() })

@@ -166,11 +166,12 @@ impl Lines<'_> {
                     };
                 let moved = if results.is_empty() { stored.map_or(String::new(), |v| self.tile(v)) } else { results };
                 let _ = write!(what, " {moved}");
-                let layout = data.accessed_tile().and_then(|tile| func.layout(tile));
+                let tile = data.accessed_tile();
+                let layout = tile.and_then(|tile| Some((func.layout(tile)?, func.registers(tile))));
                 let accessed = accessed(func, self.graph, &self.facts, self.target, variable.insts[0]);
-                if let Some((layout, (_, width))) = layout.zip(accessed) {
+                if let Some(((layout, registers), (_, width))) = layout.zip(accessed) {
                     let width = width.min(layout.vector().into());
-                    let _ = write!(what, ", {} of {width} elements", layout.registers() as u64 / width);
+                    let _ = write!(what, ", {} of {width} elements", registers as u64 / width);
                 }
             }
             _ => {
@@ -204,16 +205,18 @@ impl Lines<'_> {
         let (func, result) = (self.func, data.results[0]);
         let (Some(src), Some(dst)) = (func.layout_id(x), func.layout_id(result)) else { return };
         let Some(plan) = func.layouts.planned(src, dst, func.ty(x).elem.bits(), self.target.stmatrix) else { return };
-        let freq = self.runs(block);
+        let (freq, copies) = (self.runs(block), func.copies(x));
         let what = if self.is_staged(result, &plan) {
             format!("store {} to shared memory, from which `wgmma` reads it", self.results(&[x]))
         } else {
             let to = self.name(result).map_or(String::new(), |name| name.to_string());
-            format!("convert {} to {to}: {}", self.results(&[x]), means(&plan))
+            let each = if copies > 1 { format!("{copies} copies, each ") } else { String::new() };
+            format!("convert {} to {to}: {each}{}", self.results(&[x]), means(&plan))
         };
+        let cost = freq * plan.cost * copies as f64;
         self.converts += 1;
-        self.moved += freq * plan.cost;
-        self.line(data, freq, &what, freq * plan.cost);
+        self.moved += cost;
+        self.line(data, freq, &what, cost);
     }
 
     /// Whether a conversion is for a product that reads shared memory itself; see `warpgroup`.
