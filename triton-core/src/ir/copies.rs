@@ -1,5 +1,5 @@
-//! Tiles of several copies of a base tile ([`Shape`](crate::types::Shape)): layouts are those of the base tile, and a thread has the registers of one copy
-//! after the other.
+//! Tiles of several copies of a base tile ([`Shape`](crate::types::Shape)): layouts are those of the base tile, and a
+//! thread has the registers of one copy after the other.
 
 use super::{Function, Value};
 

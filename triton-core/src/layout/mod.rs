@@ -85,6 +85,11 @@ impl Layout {
         1 << self.reg.len()
     }
 
+    /// The copy of the base tile that a register of a tile of several belongs to, and its number there.
+    pub fn copy_of(&self, register: usize) -> (usize, usize) {
+        (register / self.registers(), register % self.registers())
+    }
+
     /// The element that register `register` holds in lane 0 of warp 0; lanes and warps xor their own on top.
     pub fn register_element(&self, register: usize) -> u32 {
         linear::apply(&self.reg, register as u64)

@@ -72,7 +72,7 @@ impl Context {
                 let Op::Dot { kind: kind @ (DotKind::Fma | DotKind::Mma | DotKind::MmaM8), a, b, acc } = data.op else {
                     continue;
                 };
-                let sums = func.layout(acc).map_or(0, |_| func.registers(acc) as u32);
+                let sums = func.registers(acc) as u32;
                 let dear = kind == DotKind::Fma && sums >= cost::MANY_SUMS;
                 let last = func.ty(acc).shape.rank() - 1;
                 for (operand, axis) in [(a, last), (b, last - 1)] {
@@ -186,10 +186,10 @@ fn through_memory(func: &mut Function, inst: Inst, context: &Context) -> Result<
         return Ok(Some(staying(func, context, inst, x, mem)));
     }
     let mem = match &plan.kind {
-        PlanKind::Shared(shared) if context.stays[result] && stays(&whole(shared.mem.clone())) => {
-            Some(whole(shared.mem.clone()))
+        PlanKind::Shared(shared) => {
+            let all = whole(shared.mem.clone());
+            Some(if context.stays[result] && stays(&all) { all } else { in_turns(all, copies) })
         }
-        PlanKind::Shared(shared) => Some(in_turns(shared.mem.clone(), copies)),
         // What a product reads from memory needs no shuffles.
         PlanKind::Shuffle(_) if context.stays[result] => {
             let shared = convert::through_memory(from, to, func.ty(x).elem.bits(), context.stmatrix);

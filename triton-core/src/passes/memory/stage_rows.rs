@@ -210,11 +210,11 @@ impl Phases {
             from.push(value);
             return Some(0);
         }
-        if func.layout(value).is_none() || func.registers(value) <= BROADCAST_REGISTERS {
+        if func.registers(value) <= BROADCAST_REGISTERS {
             return Some(0);
         }
         let op = self.defs.op(func, value)?;
-        let long = func.layout(value).is_some() && func.registers(value) >= LONG_ELEMENTS;
+        let long = func.registers(value) >= LONG_ELEMENTS;
         // Others move nothing.
         let exponential =
             long && matches!(op, Op::Unary { kind: UnaryKind::Exp | UnaryKind::Exp2 | UnaryKind::Exp2Ftz, .. });
@@ -419,7 +419,7 @@ impl Writer<'_> {
     }
 
     fn is_large(&self, value: Value) -> bool {
-        self.func.layout(value).is_some() && self.func.registers(value) > BROADCAST_REGISTERS
+        self.func.registers(value) > BROADCAST_REGISTERS
     }
 
     fn op(&mut self, op: Op) -> Result<Value, String> {

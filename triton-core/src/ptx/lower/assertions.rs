@@ -67,7 +67,7 @@ impl Lower<'_> {
                     let id = self.program_id(axis);
                     args.push(self.cvt(Round::None, Ty::U64, Ty::U32, id));
                 }
-                let (copy, r) = (r / layout.registers(), r % layout.registers());
+                let (copy, r) = layout.copy_of(r);
                 let own = i64::from(layout.register_element(r));
                 let element = self.arith(Opcode::Xor, Ty::B32, &[thread.into(), own.into()]);
                 args.extend(self.index(element, shape, copy));

@@ -165,7 +165,7 @@ impl Lower<'_> {
         let layout = self.func.layout(result).ok_or("a tile without a layout")?.clone();
         let thread = self.thread_element(&layout);
         let touched = layout.lane.iter().chain(&layout.warp).fold(0, |all, c| all | c);
-        let (copy, register) = (r / layout.registers(), r % layout.registers());
+        let (copy, register) = layout.copy_of(r);
         let own = layout.register_element(register);
         let further = i64::from(start) + i64::from(self.func.ty(result).shape.origin(copy, 0));
         let add = |cx: &mut Self, x: Reg, k: i64| {

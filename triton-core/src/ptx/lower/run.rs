@@ -118,8 +118,8 @@ impl Run {
             return None;
         }
         let runs = registers.len() / self.width;
-        let element = |r: usize| layout.register_element(r % layout.registers());
-        let row = |r: usize| (r / layout.registers(), u64::from(element(r)) / facts[mask].prefixes().max(1));
+        let element = |r: usize| layout.register_element(layout.copy_of(r).1);
+        let row = |r: usize| (layout.copy_of(r).0, u64::from(element(r)) / facts[mask].prefixes().max(1));
         let mut ends: Vec<usize> = Vec::new();
         for r in registers {
             match ends.iter_mut().find(|end| row(**end) == row(r)) {

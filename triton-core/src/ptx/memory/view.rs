@@ -110,7 +110,7 @@ impl<'a> Tile<'a> {
     /// What a register adds to the thread's index along an axis.
     pub(crate) fn constant(&self, axis: usize, register: usize) -> (Variant, u32) {
         let (shift, mask) = self.fields[axis];
-        let own = self.layout.register_element(register % self.layout.registers()) >> shift & mask;
+        let own = self.layout.register_element(self.layout.copy_of(register).1) >> shift & mask;
         let origin = self.origin_of(axis, register);
         let of = |columns: &[u32]| columns.iter().fold(0, |all, column| all | column >> shift & mask);
         let thread = of(&self.layout.lane) | of(&self.layout.warp);
@@ -120,7 +120,7 @@ impl<'a> Tile<'a> {
 
     /// The index along an axis at which the copy of the base tile begins that a register belongs to.
     pub(crate) fn origin_of(&self, axis: usize, register: usize) -> u32 {
-        self.shape.origin(register / self.layout.registers(), axis)
+        self.shape.origin(self.layout.copy_of(register).0, axis)
     }
 
     /// The constants of a register along all axes but the last: those of its row.
