@@ -43,6 +43,11 @@ impl Operand {
         copy + along / width * self.panel + across * width + along % width
     }
 
+    /// The same for every `count`th group of eight rows, of an operand with K contiguous.
+    pub fn alternating(self, count: u32) -> Operand {
+        Operand { sbo: self.sbo * count, ..self }
+    }
+
     /// The fields of the descriptor beside the address: bits 0 to 31, and 32 to 63.
     pub fn descriptor(&self) -> [u32; 2] {
         let swizzle = match self.swizzle {

@@ -46,6 +46,15 @@ pub struct Tiling {
     pub groups: u32,
 }
 
+impl Tiling {
+    /// Whether warpgroups have groups of eight columns in turn: where the columns are several copies of a base tile, halves of the base tile
+    /// would not be as far apart as copies are.
+    pub fn alternates(self, sum: Shape) -> bool {
+        let copies = sum.copies().dims().last().copied().unwrap_or(1);
+        matches!(self.atom, Atom::Wgmma { .. }) && self.warps_n > 1 && copies > 1
+    }
+}
+
 /// Hands out the bits of a tile.
 struct Bits {
     /// Next bit and end of each dimension.
@@ -153,16 +162,24 @@ impl Layout {
         let mut bits = Bits::new(shape);
         let mut reg: Vec<u32> = bits.take(n, 1).collect();
         let lane = lanes(bits.take(n, 2), bits.take(m, 3));
+        let mut of_columns = Vec::new();
         match tiling.atom {
             Atom::M8N8 => {}
             Atom::M16N8 => reg.extend(bits.take(m, 1)),
             Atom::Wgmma { n: columns } => {
                 reg.extend(bits.take(m, 1));
+                if tiling.alternates(shape) {
+                    of_columns.extend(bits.take(n, log2(tiling.warps_n)));
+                }
                 // Of those of the base tile: copies follow.
                 reg.extend(bits.take(n, log2(columns / 8)));
             }
         }
-        let mut warp: Vec<u32> = bits.take(m, log2(tiling.warps_m)).chain(bits.take(n, log2(tiling.warps_n))).collect();
+        let mut warp: Vec<u32> = bits.take(m, log2(tiling.warps_m)).collect();
+        if of_columns.is_empty() {
+            of_columns.extend(bits.take(n, log2(tiling.warps_n)));
+        }
+        warp.extend(of_columns);
         warp.extend(bits.groups(tiling));
         Some(Layout { reg: bits.registers(reg, &[n, m]), lane, warp })
     }

@@ -63,13 +63,13 @@ pub fn wgmma_depth(dtype: DType) -> Option<u32> {
 }
 
 /// How `warps` warps, `warps_n` of which are along N, divide a sum among warpgroups; `None` if they cannot, or of a batch. An instruction
-/// spans columns of all copies along N, as they follow one another in a thread's registers: none of them is another warpgroup's.
+/// spans columns of all copies along N, as they follow one another in a thread's registers; where warpgroups divide them, each has every
+/// `warps_n`th group of eight columns.
 pub fn wgmma_tiling(shape: Shape, warps: u32, warps_n: u32) -> Option<Tiling> {
-    let (base, copies) = (shape.base(), shape.copies());
-    let &[m, n] = base.dims() else { return None };
+    let &[m, n] = shape.base().dims() else { return None };
     let warps_m = warps / warps_n.max(1);
     // Each warp has 16 of the 64 rows of an instruction.
-    let fits = warps_m >= 4 && m >= 16 * warps_m && n >= 8 * warps_n && (warps_n == 1 || copies.dims()[1] == 1);
+    let fits = warps_m >= 4 && m >= 16 * warps_m && n >= 8 * warps_n;
     let columns = shape.dims()[1] / warps_n.max(1);
     let n =
         (8..=columns.min(256)).rev().find(|&n| n.is_multiple_of(8) && columns.is_multiple_of(n)).filter(|_| fits)?;

@@ -13,7 +13,7 @@ use crate::analysis::defs::Defs;
 use crate::hash::WordMap;
 use crate::ir::{Function, Inst, Value, in_flight};
 use crate::layout::convert::PlanKind;
-use crate::layout::{Atom, Mem, hopper, products};
+use crate::layout::{Atom, Mem, Tiling, hopper, products};
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
@@ -37,16 +37,17 @@ pub(crate) fn stage_operands(func: &mut Function, env: &Env) -> Result<(), Strin
     for inst in products {
         let Op::Dot { kind, a, b, acc } = func.insts[inst].op else { continue };
         let tiling = func.layout(acc).and_then(|sum| products::wgmma_tiling_of(sum, func.ty(acc).shape));
-        let Some(Atom::Wgmma { n }) = tiling.map(|tiling| tiling.atom) else {
+        let Some(tiling @ Tiling { atom: Atom::Wgmma { n }, .. }) = tiling else {
             return Err("a product of warpgroups in another layout".into());
         };
+        let alternates = tiling.alternates(func.ty(acc).shape);
         let mut operands = [a, b];
         for (operand, (k, extent)) in operands.iter_mut().zip([(1, products::ROWS), (0, n)]) {
             let source = OperandSource::of(func, &defs, *operand);
             if k == 1 && source.is_in_registers(func, env) {
                 continue;
             }
-            let mem = source.mem(func, k, extent)?;
+            let mem = source.mem(func, k, extent, k == 0 && alternates)?;
             // What is stored before a product may be in a block that the next one is not in.
             let known = staged.iter().find(|(other, at, _)| *other == source && *at == mem && other.first.is_some());
             let known = known.map(|&(.., value)| value);
@@ -129,8 +130,9 @@ impl OperandSource {
         })
     }
 
-    /// The memory of the tile, for an operand with K along dimension `k` of which an instruction spans `extent` elements of the other one.
-    fn mem(&self, func: &Function, k: usize, extent: u32) -> Result<Mem, String> {
+    /// The memory of the tile, for an operand with K along dimension `k` of which an instruction spans `extent` elements of the other one;
+    /// contiguous along K if `along_k`.
+    fn mem(&self, func: &Function, k: usize, extent: u32, along_k: bool) -> Result<Mem, String> {
         let (ty, shape) = (func.ty(self.tile), self.shape(func)?);
         // Where the nearest register or lane has a neighbour.
         let row = shape.dims()[1];
@@ -138,6 +140,9 @@ impl OperandSource {
         let along = usize::from(columns.copied().find(|&column| column == 1 || column == row) != Some(row));
         let mem = |along| hopper::wgmma_mem(shape, ty.elem.bits(), self.axes[k], along, extent);
         let unreadable = || format!("an operand of {ty} that `wgmma` cannot read");
+        if along_k {
+            return mem(self.axes[k]).ok_or_else(unreadable);
+        }
         mem(along).or_else(|| mem(1 - along)).ok_or_else(unreadable)
     }
 

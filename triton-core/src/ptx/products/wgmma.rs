@@ -67,7 +67,15 @@ impl Lower<'_> {
                 words
             }
         };
-        let right = self.wgmma_source(b, 0, n, [groups_m, tiling.warps_n])?;
+        let right = if tiling.alternates(shape) {
+            // Each warpgroup begins at a group of eight columns of its own, and the next of its groups is behind those of the others.
+            let mut right = self.wgmma_source(b, 0, 8, [groups_m, tiling.warps_n])?;
+            let high = right.operand.alternating(tiling.warps_n).descriptor()[1];
+            right.descriptor[1] = self.at_entry(|cx| cx.mov(Ty::U32, i64::from(high)));
+            right
+        } else {
+            self.wgmma_source(b, 0, n, [groups_m, tiling.warps_n])?
+        };
         let (steps, repeats) = (depth / k, columns.div_ceil(columns_apart));
         let (of_m, of_k) = (shape.copies().dims()[0], self.func.ty(a).shape.copies().dims()[1]);
         let (rows_of_copy, steps_of_copy) = (rows.div_ceil(rows_apart) / of_m, steps / of_k);

@@ -47,7 +47,9 @@ pub(super) fn warpgroup_tilings(func: &Function, kind: DotKind, [a, b, acc]: [Va
     }
     let along_n = (0..=func.num_warps.trailing_zeros()).map(|log| 1 << log);
     let tilings = along_n.filter_map(|warps_n| products::wgmma_tiling(shape, func.num_warps, warps_n));
-    tilings.filter(|tiling| are_readable(func, [a, b], tiling.atom)).collect()
+    // Groups of eight columns in turn are read along K alone.
+    let along_k = |tiling: &Tiling| !tiling.alternates(shape) || is_permuted(func, b);
+    tilings.filter(|tiling| along_k(tiling) && are_readable(func, [a, b], tiling.atom)).collect()
 }
 
 /// Whether there is memory from which `wgmma` can read the operands: of several copies of a base tile it cannot always.
