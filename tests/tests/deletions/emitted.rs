@@ -25,6 +25,8 @@ const ALIKE: &[&str] = &[
     "multicast_epilogue",
     "odd_fma",
     "odd_wgmma_columns",
+    "odd_wgmma_halves",
+    "odd_wgmma_halves_i8",
     "odd_wgmma_i8",
     "odd_wgmma_k",
     "odd_wgmma_n",

@@ -87,6 +87,8 @@ cases! {
     odd_scan,
     odd_transpose,
     odd_wgmma_columns,
+    odd_wgmma_halves,
+    odd_wgmma_halves_i8,
     odd_wgmma_i8,
     odd_wgmma_k,
     odd_wgmma_n,
