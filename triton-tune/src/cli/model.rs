@@ -126,6 +126,12 @@ pub(super) struct Train {
     /// Also registers, shared memory and estimates of the compiler that depend on the context or the choice alone.
     #[arg(long)]
     compiled: bool,
+    /// Predict by which factor times differ from the column `estimate.us`: who ranks candidates by the model adds log₂ of the estimate.
+    #[arg(long, conflicts_with = "teachers")]
+    factors: bool,
+    /// Leave out candidates that take more than this many times as long as the fastest of their context: which is the slowest does not matter.
+    #[arg(long)]
+    within: Option<f64>,
     /// Networks that are trained on the rows, each with what the launches of products are beside; the model learns the mean of what
     /// they predict. 0 trains it on the rows.
     #[arg(long, default_value_t = 0, conflicts_with = "compiled")]
@@ -143,7 +149,10 @@ pub(super) struct Train {
 
 impl Train {
     pub(super) fn run(self) -> Result<()> {
-        let data = self.recorded.read()?;
+        let mut data = self.recorded.read()?;
+        if let Some(times) = self.within {
+            data.retain_within(times);
+        }
         let mut table = Table::new(&data, self.compiled)?;
         table.columns.retain(|column| column.part != crate::train::Part::Joint);
         let [train, test] = split(&table, Split::Context, self.held_out, self.schedule.seed);
@@ -154,7 +163,7 @@ impl Train {
             bar.set_message(format!("error {error:.4}"));
         };
         let fitted = if self.teachers == 0 {
-            let kind = (Scale::Log, TargetKind::Time);
+            let kind = (Scale::Log, if self.factors { TargetKind::Factor } else { TargetKind::Time });
             Fitted::train(&table, &train, kind, &Cpu, &options, &mut progress)?
         } else {
             let rows = train.iter().map(|&row| data.rows[row].clone()).collect();

@@ -112,6 +112,7 @@ pub fn mse(
         "{}; {} rows trained on and {} held out by row, {} and {} by context; {} epochs\n{}",
         match setting.target {
             TargetKind::Time => "log₂ µs, standardised",
+            TargetKind::Factor => "log₂ of a factor, standardised",
             TargetKind::Tflops => "TFLOPS, standardised",
         },
         train.len(),

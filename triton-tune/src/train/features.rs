@@ -18,6 +18,8 @@ pub enum Scale {
 pub enum TargetKind {
     /// log₂ of microseconds.
     Time,
+    /// log₂ of microseconds over those that the estimate `us` expects: by which factor it errs.
+    Factor,
     /// Floating-point operations in units of 10¹² a second, as ISAAC's published code does.
     Tflops,
 }
@@ -51,6 +53,18 @@ impl Features {
         if target == TargetKind::Tflops && table.flops.is_none() {
             let expected = "an estimate `flops`, or extents `m`, `n` and `k`";
             return Err(Error::value("what TFLOPS are computed of", "nothing", expected, "train for `time`"));
+        }
+        if target == TargetKind::Factor && !table.expected.iter().flatten().all(|&us| us > 0.0) {
+            return Err(Error::value(
+                "an estimate `us`",
+                "a time that is not positive",
+                "microseconds",
+                "leave its row out",
+            ));
+        }
+        if target == TargetKind::Factor && table.expected.is_none() {
+            let expected = "a column `estimate.us`";
+            return Err(Error::value("what times are factors of", "nothing", expected, "train for times"));
         }
         let list = table.columns.iter().map(|column| {
             let flag = column.values.iter().all(|&value| value == 0.0 || value == 1.0);
@@ -92,6 +106,7 @@ impl Features {
 fn value(table: &Table, target: TargetKind, row: usize) -> f64 {
     match target {
         TargetKind::Time => table.us[row].log2(),
+        TargetKind::Factor => (table.us[row] / table.expected.as_ref().map_or(1.0, |us| us[row])).log2(),
         TargetKind::Tflops => table.flops.as_ref().map_or(0.0, |flops| flops[row] / table.us[row] * 1e-6),
     }
 }

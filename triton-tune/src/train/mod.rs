@@ -156,10 +156,10 @@ impl Fitted {
     /// What programs embed.
     ///
     /// # Errors
-    /// A target other than time, a column that depends on context and choice together.
+    /// A target other than time or its factor, a column that depends on context and choice together.
     pub fn model(&self) -> Result<Model> {
         let features = &self.features;
-        if features.target != TargetKind::Time {
+        if features.target == TargetKind::Tflops {
             return Err(Error::value("the target", "TFLOPS", "the time", "train for `time`"));
         }
         if let Some((feature, _)) = features.list.iter().find(|(_, part)| *part == Part::Joint) {

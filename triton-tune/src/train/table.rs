@@ -36,6 +36,8 @@ pub struct Table {
     pub us: Vec<f64>,
     /// The floating-point operations of each row, if they are known: an estimate `flops`, or 2·m·n·k.
     pub flops: Option<Vec<f64>>,
+    /// The microseconds that were expected of each row, if they are known: an estimate `us`.
+    pub expected: Option<Vec<f64>>,
     /// A number for each row, which rows of one context share.
     pub contexts: Vec<usize>,
 }
@@ -102,7 +104,8 @@ impl Table {
             }
             (None, _) => None,
         };
-        Ok(Self { columns, us: rows.iter().map(|row| row.us).collect(), flops, contexts })
+        let expected = position(&schema.estimates, "us").map(|index| rows.iter().map(estimate(index)).collect());
+        Ok(Self { columns, us: rows.iter().map(|row| row.us).collect(), flops, expected, contexts })
     }
 
     /// The number of rows.
