@@ -32,6 +32,7 @@ mod judge;
 mod kernels;
 mod launch;
 mod library;
+mod linear;
 mod papers;
 mod plot;
 mod products;

@@ -38,6 +38,9 @@ pub struct Options {
     /// Also what the rows of the library's table choose, without what it has learned
     #[arg(long)]
     rows: bool,
+    /// Beside these peers, separated by commas
+    #[arg(long, value_delimiter = ',', default_values = PEERS)]
+    beside: Vec<String>,
     /// Launch the product of `counters` once and measure nothing: for a profiler
     #[arg(long)]
     once: bool,
@@ -150,7 +153,8 @@ pub fn papers(options: &Options) -> Outcome {
     let measured = if cases.is_empty() {
         Measurement { seed, ..Measurement::default() }
     } else {
-        coordinator::measure(common, schedule, &cases, Beside { wanted: &PEERS, rows: options.rows })?
+        let wanted: Vec<&str> = options.beside.iter().map(String::as_str).collect();
+        coordinator::measure(common, schedule, &cases, Beside { wanted: &wanted, rows: options.rows })?
     };
     measured.print_conditions(common, schedule);
     let mut run = Run {

@@ -1,6 +1,7 @@
 //! The tables of the papers: what their rows are, and what the papers print of them.
 
 use crate::case::{Case, DType, scaled};
+use crate::linear;
 use crate::shapes::{self, Group, Layouts};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -21,6 +22,8 @@ pub enum Table {
     Mapl,
     /// Powers of two, which are in no paper's table
     Cubes,
+    /// 200 linear layers of public models, which are in no paper's table
+    Linear,
     /// ISAAC, section 8.1: what the instance for 2560 x 32 x 2560 takes of a multiprocessor
     Counters,
     /// ISAAC, section 8.3: what bounds checks cost
@@ -40,6 +43,9 @@ impl Table {
             Table::Covariance => vec![shapes::COVARIANCE],
             Table::Mapl => vec![shapes::MAPL],
             Table::Cubes => vec![shapes::CUBES],
+            Table::Linear => {
+                vec![Group { name: "linear layer", layouts: Layouts::NT, shapes: linear::shapes() }]
+            }
             Table::Counters => {
                 vec![Group { name: "DeepBench forward", layouts: Layouts::NN, shapes: &[COUNTED] }]
             }
@@ -54,6 +60,7 @@ impl Table {
             Table::Isaac => &[DType::F32, DType::F16, DType::F64, DType::Bf16],
             Table::Squares | Table::Mlp | Table::Covariance | Table::Mapl | Table::Counters => &[DType::F32],
             Table::Cubes | Table::Predication => &[DType::F32, DType::Bf16],
+            Table::Linear => &[DType::Bf16],
         }
     }
 
@@ -66,6 +73,7 @@ impl Table {
             Table::Covariance => "Thesis, figure 4.10: covariances",
             Table::Mapl => "MAPL, figure 15.1: a matrix of 1760² and N columns",
             Table::Cubes => "Powers of two",
+            Table::Linear => "Linear layers of public models",
             Table::Counters => "ISAAC, section 8.1: the instance for 2560 x 32 x 2560",
             Table::Predication => "ISAAC, section 8.3: bounds checks",
         }
@@ -84,6 +92,9 @@ impl Table {
             }
             Table::Mapl => "The figure is a roofline without numbers.",
             Table::Cubes => "In no paper's table.",
+            Table::Linear => {
+                "In no paper's table: `linear/draw.rs` says how they were drawn. No product of it was measured for the selection."
+            }
             Table::Counters => {
                 "The paper's table has TFLOP/s, tile, K_L, threads, shared memory, registers, occupancy and L2 hit rate of ISAAC and cuBLAS."
             }
@@ -143,6 +154,7 @@ mod tests {
             (Table::Covariance, 6, "matmul f32 NT 64x64x4096", "matmul f32 NT 64x64x131072"),
             (Table::Mapl, 7, "matmul f32 NT 1760x16x1760", "matmul f32 NT 1760x1024x1760"),
             (Table::Cubes, 6, "matmul f32 256^3", "matmul f32 8192^3"),
+            (Table::Linear, 200, "matmul f32 NT 1564x16384x3072", "matmul f32 NT 2048x7168x16384"),
             (Table::Counters, 1, "matmul f32 2560x32x2560", "matmul f32 2560x32x2560"),
         ];
         for (of, count, first, last) in table {
