@@ -346,6 +346,13 @@ fn products() -> Vec<(DType, bool, Layouts, [usize; 3])> {
         cubes(Bf16, layouts, &[1024, 4096, 8192]);
     }
     cubes(Bf16, TT, &[4096]);
+    // Whose last wave of large tiles is short, or whose rows do not begin at lines of memory.
+    cubes(Bf16, NN, &[1536, 2560, 3072]);
+    cubes(Bf16, NT, &[1000, 1536, 2560, 3072, 4104, 8200]);
+    list.extend([[1760, 1024, 1760], [4000, 6000, 2000]].map(|shape| (Bf16, false, NT, shape)));
+    let mut cubes = |dtype, layouts, sides: &[usize]| {
+        list.extend(sides.iter().map(|side| (dtype, false, layouts, [*side; 3])));
+    };
     cubes(F16, NN, &[4096]);
     cubes(F16, NT, &[4096]);
     cubes(F64, NN, &[2048]);
@@ -470,6 +477,17 @@ mod tests {
                 ("matmul bf16 TN 4096^3", 6 << 24),
                 ("matmul bf16 TN 8192^3", 6 << 26),
                 ("matmul bf16 TT 4096^3", 6 << 24),
+                ("matmul bf16 1536^3", 6 * 1536 * 1536),
+                ("matmul bf16 2560^3", 6 * 2560 * 2560),
+                ("matmul bf16 3072^3", 6 * 3072 * 3072),
+                ("matmul bf16 NT 1000^3", 6_000_000),
+                ("matmul bf16 NT 1536^3", 6 * 1536 * 1536),
+                ("matmul bf16 NT 2560^3", 6 * 2560 * 2560),
+                ("matmul bf16 NT 3072^3", 6 * 3072 * 3072),
+                ("matmul bf16 NT 4104^3", 6 * 4104 * 4104),
+                ("matmul bf16 NT 8200^3", 6 * 8200 * 8200),
+                ("matmul bf16 NT 1760x1024x1760", 2 * (2 * 1760 * 1024 + 1760 * 1760)),
+                ("matmul bf16 NT 4000x6000x2000", 88_000_000),
                 ("matmul f16 4096^3", 6 << 24),
                 ("matmul f16 NT 4096^3", 6 << 24),
                 ("matmul f64 2048^3", 24 << 22),

@@ -154,9 +154,9 @@ fn verdict(of: &Measured, selection: &Selection) -> Outcome<Option<Verdict>> {
         candidates.fitting().filter_map(|(_, candidate)| Some((plan(candidate), time(&plan(candidate))?))).collect();
     let fastest = timed.iter().min_by(|a, b| a.1.total_cmp(&b.1));
     let row = candidates.row();
-    let (known, key) = (selection.known(&candidates), candidates.key());
+    let known = selection.known(&candidates);
     let (Some((best, shortest)), Some(row)) = (fastest, row) else { return Ok(None) };
-    let predicted = known.predicted(&key).unwrap_or_default();
+    let predicted = select::predicted(&known, &candidates).unwrap_or_default();
     let fitting = || candidates.fitting().filter_map(|(index, of)| Some((of, *predicted.get(index)?)));
     let model = fitting().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(of, time)| (plan(of), time));
     let (model, least) = model.unwrap_or((row, 0.0));

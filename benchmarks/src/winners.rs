@@ -3,7 +3,9 @@
 
 use crate::case::{Case, DType, Op, cases, scaled};
 use crate::kernels::{Number, Operands};
+use crate::linear;
 use crate::products::{self, Asked};
+use crate::shapes::Layouts::{NN, NT, TN};
 use crate::shapes::{self, Group, Layouts};
 use crate::tiles::Tiled;
 use crate::timing::Timer;
@@ -36,6 +38,9 @@ pub struct Options {
     /// Products of random shapes for each type, whose times are for `judge`: they have no line in the table
     #[arg(long, default_value_t = 60)]
     random: usize,
+    /// Linear layers of random shapes for each type of 16 bits, likewise
+    #[arg(long, default_value_t = 120)]
+    layers: usize,
     /// Seconds after which nothing is begun
     #[arg(long, default_value_t = 290)]
     seconds: u64,
@@ -60,6 +65,8 @@ const FINALISTS: usize = 8;
 const BLOCKS: usize = 4;
 /// A split kernel, whose sums may differ in the last bit from launch to launch, is to be faster by this.
 const MARGIN: f64 = 1.01;
+/// Those within this of the fastest are as fast: what was chosen before stays, else the largest tile wins, which loads the least.
+const TIE: f64 = 1.02;
 /// Elements of a result up to which every candidate's is compared with the first one's.
 const COMPARED: usize = 1 << 18;
 
@@ -67,7 +74,7 @@ const COMPARED: usize = 1 << 18;
 const ELEMENTS: usize = 1 << 26;
 
 /// Products of every order.
-const ORDERS: [Layouts; 3] = [Layouts::NN, Layouts::NT, Layouts::TN];
+const ORDERS: [Layouts; 3] = [NN, NT, TN];
 
 /// A product, and whether it gets a line of the table.
 struct Asking {
@@ -76,7 +83,7 @@ struct Asking {
 }
 
 /// All products of a type, what matters most first: if the time is too short, the others are left out.
-fn asked(dtype: DType, random: usize, n: usize, seed: u64) -> Vec<Asking> {
+fn asked(dtype: DType, [random, layers]: [usize; 2], n: usize, seed: u64) -> Vec<Asking> {
     let mut all: Vec<Asking> = Vec::new();
     let mut add = |layouts, shape, is_listed| {
         let case = Case::product(dtype, false, layouts, scaled(shape, n));
@@ -96,6 +103,12 @@ fn asked(dtype: DType, random: usize, n: usize, seed: u64) -> Vec<Asking> {
     for i in 0..random {
         add(ORDERS[i % ORDERS.len()], self::random(&mut rng, dtype), false);
     }
+    // Twice as many forward, y = x · wᵀ, as of either gradient.
+    for order in [NT, NN, NT, TN].into_iter().cycle().take(if dtype == DType::F32 { 0 } else { layers }) {
+        let [m, n, k] = layer(&mut rng);
+        // Of a that is stored [K, M], rows are multiples of 16 bytes like those of the other operands.
+        add(order, if order == TN { [m.next_multiple_of(8), n, k] } else { [m, n, k] }, false);
+    }
     for layouts in ORDERS {
         groups.iter().flat_map(Group::products).for_each(|(_, shape)| add(layouts, shape, true));
     }
@@ -105,7 +118,7 @@ fn asked(dtype: DType, random: usize, n: usize, seed: u64) -> Vec<Asking> {
 /// Whether a product of the whole size has a line of the table.
 pub fn is_listed(dtype: DType, layouts: Layouts, shape: [usize; 3]) -> bool {
     let case = Case::product(dtype, false, layouts, shape);
-    asked(dtype, 0, FULL, 0).iter().any(|asking| asking.case.name == case.name)
+    asked(dtype, [0; 2], FULL, 0).iter().any(|asking| asking.case.name == case.name)
 }
 
 /// M, N and K by logarithms, in multiples of 8: work of a millisecond at most.
@@ -116,8 +129,27 @@ fn random(rng: &mut SmallRng, dtype: DType) -> [usize; 3] {
         let shape = [side(8192.0), side(8192.0), side(131_072.0)];
         let [m, n, k] = shape;
         let work = (m * n) as f64 * k as f64;
-        if (1e6..most).contains(&work) && (m * n).max(m * k).max(k * n) <= ELEMENTS {
+        if (1e6..most).contains(&work) && (m * n).max(m * k).max(k * n) <= ELEMENTS && !linear::contains(shape) {
             return shape;
+        }
+    }
+}
+
+/// M, N and K of a linear layer: tokens by their logarithm or a power of two, outputs and inputs in multiples of 64 or 512, each as often. None that
+/// [`linear`] judges by.
+fn layer(rng: &mut SmallRng) -> [usize; 3] {
+    loop {
+        let m = if rng.random() {
+            1 << rng.random_range(0..=13)
+        } else {
+            rng.random_range(0.0..13.0f64).exp2().round() as usize
+        };
+        let [n, k] = std::array::from_fn(|_| {
+            let side = rng.random_range(9.0..15.0f64).exp2() as usize;
+            side.next_multiple_of(if rng.random() { 64 } else { 512 })
+        });
+        if m * n * k <= 450_000_000_000 && n * k <= 1 << 28 && !linear::contains([m, n, k]) {
+            return [m, n, k];
         }
     }
 }
@@ -137,6 +169,12 @@ struct Timed {
 impl Timed {
     fn median(&self) -> f64 {
         stats::median(&self.ms).unwrap_or(f64::INFINITY)
+    }
+
+    /// Which of several that are as fast: what the rows choose, which was measured before, else the largest tile, whole if there is one.
+    fn preference(&self, candidates: &Candidates) -> (bool, usize, bool) {
+        let [m, n, _] = self.instance.tile;
+        (is_row(candidates, self), m * n, self.instance.kernel == Kernel::Whole)
     }
 
     /// What is compared.
@@ -168,7 +206,7 @@ pub fn winners(options: &Options) -> Outcome {
     for (dtype, i) in options.types.iter().zip(1..) {
         // As long for each.
         run.until = start + Duration::from_secs(options.seconds) * i / options.types.len() as u32;
-        let products = asked(*dtype, options.random, common.n as usize, seed);
+        let products = asked(*dtype, [options.random, options.layers], common.n as usize, seed);
         match dtype {
             DType::F32 => run.all::<f32>(&products)?,
             DType::Bf16 => run.all::<triton::bf16>(&products)?,
@@ -188,9 +226,9 @@ pub fn winners(options: &Options) -> Outcome {
     if run.wrong.is_empty() { Ok(()) } else { Err(format!("WRONG: {}", run.wrong.join("; ")).into()) }
 }
 
-/// The columns of `triton-tune`. What only the tuner knows is 0.
+/// The columns of `triton-tune`. What only the tuner knows is 0, as is an estimate of types that have none.
 const HEAD: &str = "version,device,op,context.m,context.n,context.k,context.ta,context.tb,context.aligned,choice.BM,choice.BN,choice.BK,\
-                    choice.num_warps,choice.num_stages,choice.KL,choice.splits,choice.transposed,estimate.cycles,registers,shared,local,us,clock\n";
+                    choice.num_warps,choice.num_stages,choice.KL,choice.splits,choice.transposed,estimate.us,registers,shared,local,us,clock\n";
 
 struct Run<'o> {
     options: &'o Options,
@@ -283,7 +321,11 @@ impl Run<'_> {
             }
         }
         all.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
-        let Some((index, winner)) = all.iter().find_map(|timed| Some((timed.index?, timed))) else { return Ok(()) };
+        let least = all.iter().find(|timed| timed.index.is_some()).map_or(0.0, Timed::cost);
+        let ties = all.iter().filter(|timed| timed.cost() <= least * TIE);
+        let winner =
+            ties.filter_map(|timed| Some((timed.index?, timed))).max_by_key(|(_, timed)| timed.preference(&candidates));
+        let Some((index, winner)) = winner else { return Ok(()) };
         let us = (winner.median() * 1e6).round() / 1e3;
         let row = all.iter().find(|timed| is_row(&candidates, timed));
         // The row's is in a number of splits that no candidate has, and best in it: a line would take it away.
@@ -302,12 +344,14 @@ impl Run<'_> {
         let device = self.winners.device();
         let key: Vec<String> = candidates.key().iter().map(i64::to_string).collect();
         for timed in all {
-            let Instance { kernel, tile: [m, n, k], warps, stages } = timed.instance;
+            let Instance { kernel, tile: [m, n, k], warps, stages, .. } = timed.instance;
             let groups = if let Kernel::Split { groups, .. } = kernel { groups } else { 1 };
             let (splits, transposed, us) = (timed.splits, u8::from(kernel == Kernel::Transposed), timed.median() * 1e3);
+            // A model predicts candidates alone, and not what only the table's rows choose.
+            let Some(estimate) = timed.index.map(|index| candidates.estimate(index).unwrap_or(0.0)) else { continue };
             writeln!(
                 self.data,
-                "1,\"{device}\",{},{},{m},{n},{k},{warps},{stages},{groups},{splits},{transposed},0,0,0,0,{us:.3},0",
+                "1,\"{device}\",{},{},{m},{n},{k},{warps},{stages},{groups},{splits},{transposed},{estimate:.3},0,0,0,{us:.3},0",
                 candidates.op(),
                 key.join(","),
             )?;

@@ -271,12 +271,13 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     }
 
     /// Why [`selected`](Gemm::selected) is chosen: `measured`, `by the model`, `asked for`, or the reason of the row of
-    /// [`select::TABLE`](crate::select::TABLE) that is for the product.
+    /// [`select::TABLE`](crate::select::TABLE) that is for the product; and how many waves of programs it is, and how full they are.
     ///
     /// # Errors
     /// As of [`launch`](Gemm::launch).
-    pub fn reason(self, stream: &Stream) -> Result<&'static str> {
-        Ok(self.prepare(stream)?.plan.reason)
+    pub fn reason(self, stream: &Stream) -> Result<String> {
+        let prepared = self.prepare(stream)?;
+        Ok(prepared.plan.explain(&prepared.problem))
     }
 
     /// What is chosen among by measuring or by a model: the instances, each in several numbers of splits.

@@ -175,6 +175,7 @@ macro_rules! instance {
             tile: sides([$of.BM, $of.BN, $of.BK]),
             warps: $of.num_warps,
             stages: $of.num_stages,
+            cluster: $of.get("cluster_k").and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(1),
         }
     };
 }

@@ -1,5 +1,6 @@
 //! What a product is chosen from: the instances of its type and order, each in several numbers of splits.
 
+use super::estimate::estimate;
 use super::{Instance, Kernel, Kind, MULTIPROCESSORS, Plan, Problem};
 use std::borrow::Cow;
 use std::fmt;
@@ -71,7 +72,7 @@ impl triton_select::Candidate for Candidate {
     }
 
     fn feature(&self, name: &str) -> Option<f32> {
-        let Instance { kernel, tile: [m, n, k], warps, stages } = self.instance;
+        let Instance { kernel, tile: [m, n, k], warps, stages, cluster } = self.instance;
         let groups = if let Kernel::Split { groups, .. } = kernel { groups } else { 1 };
         Some(match name {
             "BM" => m as f32,
@@ -81,6 +82,7 @@ impl triton_select::Candidate for Candidate {
             "num_stages" => stages as f32,
             "KL" => groups as f32,
             "splits" => self.splits as f32,
+            "cluster_k" => cluster as f32,
             "transposed" => f32::from(kernel == Kernel::Transposed),
             _ => return None,
         })
@@ -143,6 +145,12 @@ impl Candidates {
     /// All of them, in the order of their numbers.
     pub fn all(&self) -> impl Iterator<Item = &Candidate> {
         self.all.iter()
+    }
+
+    /// The microseconds that the candidate of a number takes by waves, arithmetic and traffic; `None` of types other than those of 16 bits.
+    pub fn estimate(&self, index: usize) -> Option<f64> {
+        let candidate = self.get(index)?;
+        estimate(&candidate.instance, &candidate.plan(&self.problem, ""), &self.problem)
     }
 
     /// The instances, each once.

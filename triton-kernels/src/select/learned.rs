@@ -4,7 +4,7 @@ use super::{Candidates, MULTIPROCESSORS, Plan, Problem};
 use std::sync::OnceLock;
 use triton::Device;
 use triton_select::model::Model;
-use triton_select::{Candidates as _, Predict, Rank, Selection, Table};
+use triton_select::{Candidates as _, Known, Predict, Rank, Selection, Table};
 
 /// The fastest candidates for some products, as `triton-bench winners` has measured them.
 const WINNERS: &str = include_str!("gemm.tsv");
@@ -13,8 +13,8 @@ const WINNERS: &str = include_str!("gemm.tsv");
 const MODELS: [(&str, &[u8]); 2] =
     [("gemm-f32", include_bytes!("gemm-f32.model")), ("gemm-bf16", include_bytes!("gemm-bf16.model"))];
 
-/// A model is followed where it predicts what the rows choose to take this many times as long as its own choice: it errs by as much, and the rows were
-/// made by measuring. `triton-bench judge` compares margins.
+/// A model of `f32` is followed where it predicts what the rows choose to take this many times as long as its own choice: it errs by as much, and the
+/// rows were made by measuring. `triton-bench judge` compares margins.
 const MARGIN: f32 = 1.05;
 
 /// A model, and the operation that it is of.
@@ -59,16 +59,31 @@ fn chosen(selection: &Selection, candidates: &Candidates) -> Option<Plan> {
     if let Some(found) = selection.recorded(&known, candidates, &key) {
         return plan(found.index, "measured");
     }
-    if is_of_rows(candidates.problem()) {
+    // The rows of 16 bits were made before there was an estimate, which tells more of a short last wave than they do.
+    let has_estimate = candidates.estimate(0).is_some();
+    if !has_estimate && is_of_rows(candidates.problem()) {
         return None;
     }
-    let times = known.predicted(&key)?;
+    let times = predicted(&known, candidates)?;
     let time = |index: usize| times.get(index).copied().filter(|time| time.is_finite()).unwrap_or(f32::INFINITY);
     let (fastest, _) = candidates.fitting().min_by(|a, b| time(a.0).total_cmp(&time(b.0)))?;
-    if candidates.of_rows().is_some_and(|of_rows| time(of_rows) - time(fastest) <= MARGIN.log2()) {
+    if !has_estimate && candidates.of_rows().is_some_and(|of_rows| time(of_rows) - time(fastest) <= MARGIN.log2()) {
         return None;
     }
     plan(fastest, "by the model")
+}
+
+/// The base-2 logarithms of the microseconds of all candidates: what a model predicts, of 16 bits as a factor of their estimates; those without a model.
+/// `None` if there is neither.
+pub fn predicted(known: &Known, candidates: &Candidates) -> Option<Vec<f32>> {
+    let estimates: Option<Vec<f32>> =
+        (0..candidates.len()).map(|i| Some(candidates.estimate(i)?.log2() as f32)).collect();
+    match (known.predicted(&candidates.key()), estimates) {
+        (Some(factors), Some(estimates)) => {
+            Some(factors.iter().zip(estimates).map(|(factor, of)| factor + of).collect())
+        }
+        (times, estimates) => times.or(estimates),
+    }
 }
 
 #[cfg(test)]
@@ -79,7 +94,7 @@ mod tests {
 
     fn candidates(shape: [usize; 3]) -> Candidates {
         let problem = Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape };
-        let of = |kernel, tile| Instance { kernel, tile, warps: 4, stages: 3 };
+        let of = |kernel, tile| Instance { kernel, tile, warps: 4, stages: 3, cluster: 1 };
         Candidates::new(
             problem,
             [

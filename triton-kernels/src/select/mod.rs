@@ -1,23 +1,28 @@
 //! Which instance computes a product. [`Gemm`](crate::Gemm) asks, in this order:
 //!
 //! 1. what was measured to be the fastest for exactly this product, on an H200 ([`learned`]);
-//! 2. a model of the times of all [`Candidates`], the instances in several numbers of splits, where it predicts that its choice is faster by more than it
-//!    errs ([`learned`]);
+//! 2. a model of the times of all [`Candidates`], the instances in several numbers of splits ([`learned`]): of 16 bits its fastest, of `f32` where it
+//!    predicts that its choice is faster by more than it errs;
 //! 3. the first row of [`TABLE`] that is for the product.
 //!
 //! The first two know products of `f32`, `f16` and `bf16` without an epilogue, one at a time, whose rows begin at multiples of 16 bytes. A choice is the
 //! same on every device that has code of the same instances. It follows from measurements of another run than the one that compares with the peers.
+//!
+//! The model of 16 bits is a prior and a network. The prior says what an instance takes by waves ([`Candidates::estimate`]): how many tiles the
+//! fullest multiprocessor has, and what an iteration takes of its arithmetic and of the traffic of operands. The network says by which factor the prior
+//! errs.
 //!
 //! Of [`TABLE`] the first row that matches a product, and whose instance the device has code of, chooses; each has its reason. Three quantities decide: how
 //! many waves of tiles the multiprocessors compute ([`Plan::waves`]), how often an operand that is loaded is used (the tile's area), and K, which says how
 //! much a program does beside its prologue and the store of its tile.
 
 mod candidates;
+mod estimate;
 mod learned;
 mod table;
 
 pub use candidates::{Candidate, Candidates};
-pub use learned::learned;
+pub use learned::{learned, predicted};
 use std::fmt;
 use std::ops::RangeInclusive;
 pub use table::TABLE;
@@ -111,14 +116,9 @@ impl Problem {
     }
 }
 
-/// A condition beside the ranges of M, N and K.
+/// A condition beside the ranges of M, N and K: tiles of these rows and columns that cover the result, and how many.
 #[derive(Clone, Debug)]
-enum When {
-    /// This many tiles of these rows and columns cover the result.
-    Tiles([usize; 2], RangeInclusive<usize>),
-    /// K is a multiple of this.
-    MultipleOf(usize),
-}
+struct Tiles([usize; 2], RangeInclusive<usize>);
 
 /// How a kernel divides a product among programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,6 +160,8 @@ pub struct Instance {
     pub warps: u32,
     /// Tiles of an operand that are loaded at a time.
     pub stages: u32,
+    /// Blocks of a cluster that share the K of an iteration.
+    pub cluster: u32,
 }
 
 /// A row of the table: the products that it is for, their instance, and why.
@@ -170,7 +172,7 @@ pub struct Row {
     m: RangeInclusive<usize>,
     n: RangeInclusive<usize>,
     k: RangeInclusive<usize>,
-    when: &'static [When],
+    when: &'static [Tiles],
     kernel: Kernel,
     tile: [usize; 3],
     /// Why this instance.
@@ -253,6 +255,15 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Why it was chosen, and how many waves of programs there are: `by the model: 2 waves of 132 programs, 0.97 of them used`.
+    pub fn explain(&self, problem: &Problem) -> String {
+        let (waves, efficiency) = (self.waves(problem), self.efficiency(problem));
+        let waves = if waves == 1 { "1 wave".to_string() } else { format!("{waves} waves") };
+        format!("{}: {waves} of {MULTIPROCESSORS} programs, {efficiency:.2} of them used", self.reason)
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.instance())?;
@@ -271,10 +282,7 @@ pub fn plans(problem: &Problem) -> impl Iterator<Item = Plan> + use<'_> {
 impl Row {
     fn is_for(&self, problem: &Problem) -> bool {
         let [m, n, k] = problem.shape;
-        let holds = |when: &When| match when {
-            When::Tiles(of, range) => range.contains(&problem.tiles(*of)),
-            When::MultipleOf(number) => k.is_multiple_of(*number),
-        };
+        let holds = |Tiles(of, range): &Tiles| range.contains(&problem.tiles(*of));
         self.kinds.contains(&problem.kind)
             && self.orders.contains(&problem.order)
             && [(&self.m, m), (&self.n, n), (&self.k, k)].iter().all(|(range, side)| range.contains(side))
@@ -288,10 +296,8 @@ impl Row {
         let orders = if self.orders.len() == ALL.len() { "any".to_string() } else { orders.join(" ") };
         let sides = [("M", &self.m), ("N", &self.n), ("K", &self.k)];
         let sides = sides.iter().filter_map(|(side, range)| Some(format!("{side} {}", shown(range)?)));
-        let when = self.when.iter().filter_map(|when| match when {
-            When::Tiles([m, n], range) => Some(format!("tiles of {m}x{n} {}", shown(range)?)),
-            When::MultipleOf(number) => Some(format!("K a multiple of {number}")),
-        });
+        let tiles = |Tiles([m, n], range): &Tiles| Some(format!("tiles of {m}x{n} {}", shown(range)?));
+        let when = self.when.iter().filter_map(tiles);
         let shapes: Vec<String> = sides.chain(when).collect();
         let (tile, kernel) = (self.tile, self.kernel);
         let mut instance = Plan { kernel, tile, splits: 1, chunk: 0, reason: "" }.instance();

@@ -2,7 +2,7 @@
 //! where nothing else is said.
 
 use super::Order::*;
-use super::{ALL, Kernel, Kind, MOST, MULTIPROCESSORS, Row, When};
+use super::{ALL, Kernel, Kind, MOST, MULTIPROCESSORS, Row, Tiles};
 
 /// A row for every shape.
 const ROW: Row = Row {
@@ -21,12 +21,12 @@ const ROW: Row = Row {
 const HALF: &[Kind] = &[Kind::Bf16, Kind::F16];
 
 /// Fewer tiles than multiprocessors.
-const fn few(m: usize, n: usize) -> When {
-    When::Tiles([m, n], 1..=MULTIPROCESSORS - 1)
+const fn few(m: usize, n: usize) -> Tiles {
+    Tiles([m, n], 1..=MULTIPROCESSORS - 1)
 }
 
 /// More tiles of 128 × 128 than fill the multiprocessors, or nearly.
-const LARGE: &[When] = &[When::Tiles([128, 128], 129..=MOST)];
+const LARGE: &[Tiles] = &[Tiles([128, 128], 129..=MOST)];
 
 /// The table. A split product has more than `STEPS` iterations in all.
 pub const TABLE: &[Row] = &[
@@ -217,7 +217,7 @@ pub const TABLE: &[Row] = &[
         orders: &[NT],
         n: 1..=64,
         k: 1025..=4096,
-        when: &[When::Tiles([64, 64], 24..=MULTIPROCESSORS)],
+        when: &[Tiles([64, 64], 24..=MULTIPROCESSORS)],
         kernel: Kernel::Transposed,
         tile: [64, 64, 128],
         reason: "one launch, no partial sums: 1536x16 0.0079 ms against 0.0103 split; 7168x16 0.0446 against 0.0403, bound by memory",
@@ -250,7 +250,7 @@ pub const TABLE: &[Row] = &[
         orders: &[NN, TN],
         n: 1..=64,
         k: 1025..=MOST,
-        when: &[When::Tiles([32, 64], 67..=MULTIPROCESSORS)],
+        when: &[Tiles([32, 64], 67..=MULTIPROCESSORS)],
         kernel: Kernel::Transposed,
         tile: [32, 64, 128],
         reason: "one launch, no partial sums: 2560x64 0.0099 ms against 0.0175 split, x32 0.0123 and 0.0136, x16 0.0127 and 0.0134",
@@ -261,7 +261,7 @@ pub const TABLE: &[Row] = &[
         orders: &[NN, TN],
         n: 65..=128,
         k: 1025..=MOST,
-        when: &[When::Tiles([64, 64], 67..=MULTIPROCESSORS)],
+        when: &[Tiles([64, 64], 67..=MULTIPROCESSORS)],
         kernel: Kernel::Transposed,
         tile: [64, 64, 128],
         reason: "N in two halves, one wave: 2560x128 0.0110 ms, TN 0.0108; in tiles of 32 rows, a wave and a fifth, 0.0130 and 0.0126",
@@ -377,17 +377,9 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         kinds: HALF,
-        when: &[When::Tiles([64, 128], 96..=MULTIPROCESSORS)],
+        when: &[Tiles([64, 128], 96..=MULTIPROCESSORS)],
         tile: [64, 128, 64],
         reason: "one wave, and nearly a tile for each multiprocessor",
-        ..ROW
-    },
-    Row {
-        kinds: HALF,
-        orders: &[NN],
-        when: &[When::MultipleOf(128), When::Tiles([64, 64], 1..=MULTIPROCESSORS)],
-        tile: [64, 64, 128],
-        reason: "one wave of the smallest tiles: half as many iterations, without padding",
         ..ROW
     },
     Row { kinds: HALF, tile: [64, 64, 64], reason: "few tiles: the smallest occupy the most multiprocessors", ..ROW },

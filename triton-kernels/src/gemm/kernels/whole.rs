@@ -5,8 +5,8 @@ use triton::prelude::*;
 
 /// c = a · b, rounded once. With TA, a is stored \[K, M\], with TB b \[N, K\].
 ///
-/// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target. Of tiles that are
-/// longer along K than 128 elements of 16 bits, each block of a cluster multiplies as many.
+/// In two stages, two blocks of the large tiles of `f32` fit a multiprocessor of every target. Tiles of three, five or more times a power of two are
+/// for the products whose last wave of larger or smaller tiles would be short: `wgmma` alone multiplies them without waste.
 #[triton::kernel(configs = [
     (T = f32, BM = 128, BN = 128, BK = 32, TA = false, TB = false, num_warps = 8, num_stages = 2),
     (T = f32, BM = 64, BN = 128, BK = 16, TA = false, TB = false),
@@ -31,7 +31,6 @@ use triton::prelude::*;
     (T = bf16, BM = 64, BN = 64, BK = 64, TA = false, TB = true, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = false, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = true, num_stages = 4),
-    (T = bf16, BM = 64, BN = 64, BK = 128, TA = false, TB = false, num_stages = 4),
     (T = bf16, BM = 64, BN = 64, BK = 32, TA = false, TB = false, general = true),
     (T = bf16, BM = 64, BN = 64, BK = 32, TA = false, TB = true, general = true),
     (T = bf16, BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
@@ -43,6 +42,23 @@ use triton::prelude::*;
     (T = bf16, BM = 64, BN = 32, BK = 512, TA = false, TB = false, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
     (T = bf16, BM = 64, BN = 32, BK = 512, TA = true, TB = false, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
     (T = bf16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, cluster_k = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 192, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 128, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 128, BK = 256, TA = false, TB = false, num_stages = 7, cluster_k = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 192, BN = 240, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 256, BN = 192, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 208, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 192, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 160, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 144, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (T = bf16, BM = 192, BN = 96, BK = 64, TA = false, TB = true, num_stages = 5, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 256, BK = 64, TA = false, TB = true, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 192, BK = 64, TA = false, TB = true, num_stages = 6, targets = ["sm_90a"]),
+    (T = bf16, BM = 64, BN = 96, BK = 64, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 128, BK = 256, TA = false, TB = true, num_warps = 8, num_stages = 6, cluster_k = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 256, BN = 192, BK = 64, TA = true, TB = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (T = bf16, BM = 128, BN = 192, BK = 64, TA = true, TB = false, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
     (T = f16, BM = 128, BN = 256, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 4),
     (T = f16, BM = 128, BN = 256, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4),
     (T = f16, BM = 128, BN = 256, BK = 64, TA = true, TB = true, num_warps = 8, num_stages = 4),
@@ -55,7 +71,6 @@ use triton::prelude::*;
     (T = f16, BM = 64, BN = 64, BK = 64, TA = false, TB = true, num_stages = 4),
     (T = f16, BM = 64, BN = 64, BK = 64, TA = true, TB = false, num_stages = 4),
     (T = f16, BM = 64, BN = 64, BK = 64, TA = true, TB = true, num_stages = 4),
-    (T = f16, BM = 64, BN = 64, BK = 128, TA = false, TB = false, num_stages = 4),
     (T = f16, BM = 64, BN = 64, BK = 32, TA = false, TB = false, general = true),
     (T = f16, BM = 64, BN = 64, BK = 32, TA = false, TB = true, general = true),
     (T = f16, BM = 64, BN = 64, BK = 32, TA = true, TB = false, general = true),
@@ -67,6 +82,23 @@ use triton::prelude::*;
     (T = f16, BM = 64, BN = 32, BK = 512, TA = false, TB = false, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
     (T = f16, BM = 64, BN = 32, BK = 512, TA = true, TB = false, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
     (T = f16, BM = 64, BN = 64, BK = 1024, TA = false, TB = true, num_stages = 6, cluster_k = 8, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 192, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 128, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 128, BK = 256, TA = false, TB = false, num_stages = 7, cluster_k = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 192, BN = 240, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 256, BN = 192, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 208, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 192, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 160, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 144, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (T = f16, BM = 192, BN = 96, BK = 64, TA = false, TB = true, num_stages = 5, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 256, BK = 64, TA = false, TB = true, num_stages = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 192, BK = 64, TA = false, TB = true, num_stages = 6, targets = ["sm_90a"]),
+    (T = f16, BM = 64, BN = 96, BK = 64, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 128, BK = 256, TA = false, TB = true, num_warps = 8, num_stages = 6, cluster_k = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 256, BN = 192, BK = 64, TA = true, TB = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (T = f16, BM = 128, BN = 192, BK = 64, TA = true, TB = false, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
 ], tune = [BM, BN, BK])]
 pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
     a: Tensor<T, 2>,
@@ -79,10 +111,11 @@ pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: 
     c.store([m, n], acc.to::<T>());
 }
 
-/// The same of few columns, computed as its transpose, cᵀ = bᵀ · aᵀ, by tiles of BN × BM.
+/// The same, computed as its transpose, cᵀ = bᵀ · aᵀ, by tiles of BN × BM.
 ///
-/// A warpgroup multiplies 64 rows or more, and columns in units of 8. So the few columns of c are rows, and the tile along M can be
-/// small: there are enough tiles without splits along K, and their loads fill the memory of a multiprocessor.
+/// A warpgroup multiplies 64 rows or more, and columns in units of 8: here rows of the product are columns of c. So the tile along M can be as small as
+/// few rows of c ask for, or a multiple of 16 that fills the last wave, also where b is stored \[K, N\]: of columns of such an operand `wgmma` reads
+/// multiples of 64 from whole lines of memory.
 #[triton::kernel(T = [bf16, f16], configs = [
     (BM = 32, BN = 64, BK = 128, TA = false, TB = false, num_stages = 8),
     (BM = 64, BN = 64, BK = 128, TA = false, TB = false, num_stages = 6),
@@ -90,6 +123,26 @@ pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: 
     (BM = 64, BN = 64, BK = 128, TA = false, TB = true, num_stages = 6),
     (BM = 32, BN = 64, BK = 128, TA = true, TB = false, num_stages = 8),
     (BM = 64, BN = 64, BK = 128, TA = true, TB = false, num_stages = 6),
+    (BM = 112, BN = 128, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 7, targets = ["sm_90a"]),
+    (BM = 144, BN = 128, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (BM = 144, BN = 256, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (BM = 176, BN = 128, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (BM = 208, BN = 128, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (BM = 240, BN = 192, BK = 64, TA = false, TB = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (BM = 80, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 8, targets = ["sm_90a"]),
+    (BM = 144, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
+    (BM = 160, BN = 192, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (BM = 144, BN = 128, BK = 256, TA = false, TB = true, num_warps = 8, num_stages = 6, cluster_k = 4, targets = ["sm_90a"]),
+    (BM = 112, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 7, targets = ["sm_90a"]),
+    (BM = 16, BN = 64, BK = 128, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
+    (BM = 16, BN = 64, BK = 256, TA = false, TB = true, num_stages = 8, cluster_k = 2, targets = ["sm_90a"]),
+    (BM = 32, BN = 64, BK = 512, TA = false, TB = true, num_stages = 4, cluster_k = 4, targets = ["sm_90a"]),
+    (BM = 32, BN = 128, BK = 128, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (BM = 64, BN = 64, BK = 256, TA = false, TB = true, num_stages = 6, cluster_k = 2, targets = ["sm_90a"]),
+    (BM = 96, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 7, targets = ["sm_90a"]),
+    (BM = 144, BN = 256, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (BM = 176, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
+    (BM = 208, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
 ], tune = [BM, BN, BK])]
 pub fn transposed<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
     a: Tensor<T, 2>,
