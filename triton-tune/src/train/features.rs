@@ -110,3 +110,32 @@ fn value(table: &Table, target: TargetKind, row: usize) -> f64 {
         TargetKind::Tflops => table.flops.as_ref().map_or(0.0, |flops| flops[row] / table.us[row] * 1e-6),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Data, Row, Schema};
+
+    fn table(estimates: &[&str], rows: &[(f64, f64)]) -> Table {
+        let row = |&(us, of): &(f64, f64)| Row {
+            context: vec![1],
+            choice: vec![1],
+            estimates: vec![of; estimates.len()],
+            us,
+            ..Row::default()
+        };
+        let schema = Schema::new(["m"], ["tile"], estimates.iter().copied());
+        let data = Data { schema, rows: rows.iter().map(row).collect(), dropped: false };
+        Table::new(&data, false).expect("there are rows")
+    }
+
+    #[test]
+    fn factors_are_of_the_estimate_of_microseconds() {
+        let features = |table: &Table| Features::new(table, &[0, 1], Scale::Log, TargetKind::Factor);
+        let known = table(&["us"], &[(8.0, 4.0), (8.0, 1.0)]);
+        assert_eq!(features(&known).expect("there is an estimate").output, [2.0, 1.0]);
+        for unknown in [table(&["cycles"], &[(8.0, 4.0), (8.0, 1.0)]), table(&["us"], &[(8.0, 4.0), (8.0, 0.0)])] {
+            assert!(features(&unknown).is_err());
+        }
+    }
+}
