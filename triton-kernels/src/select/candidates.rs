@@ -72,7 +72,7 @@ impl triton_select::Candidate for Candidate {
     }
 
     fn feature(&self, name: &str) -> Option<f32> {
-        let Instance { kernel, tile: [m, n, k], warps, stages, cluster } = self.instance;
+        let Instance { kernel, tile: [m, n, k], warps, stages, .. } = self.instance;
         let groups = if let Kernel::Split { groups, .. } = kernel { groups } else { 1 };
         Some(match name {
             "BM" => m as f32,
@@ -82,7 +82,6 @@ impl triton_select::Candidate for Candidate {
             "num_stages" => stages as f32,
             "KL" => groups as f32,
             "splits" => self.splits as f32,
-            "cluster_k" => cluster as f32,
             "transposed" => f32::from(kernel == Kernel::Transposed),
             _ => return None,
         })
