@@ -124,6 +124,9 @@ case ${1:-} in
         need_gpu
         step 550 conformance "$here/conformance/conformance" --device cuda
         step 250 library "$here/conformance/check" --device cuda
+        # The code and the shared memory of GPUs without the instructions of Hopper.
+        step 550 conformance-8.6 env TRITON_DSL_CAPABILITY=8.6 "$here/conformance/conformance" --device cuda
+        step 250 library-8.6 env TRITON_DSL_CAPABILITY=8.6 "$here/conformance/check" --device cuda
         ;;
     *)
         echo "usage: run.sh examples|tests|bench|papers|tune|collect|costs|conformance" >&2

@@ -114,8 +114,8 @@ impl Device {
     pub fn compute_capability(&self) -> Option<ComputeCapability> {
         match &self.backend {
             Backend::Cpu => None,
-            Backend::Cuda(context) => Some(context.capability),
-            Backend::Sim(options) => Some(options.capability()),
+            Backend::Cuda(context) => Some(context.gpu.capability),
+            Backend::Sim(options) => Some(options.gpu().capability),
         }
     }
 
@@ -123,8 +123,8 @@ impl Device {
     pub fn multiprocessors(&self) -> u32 {
         match &self.backend {
             Backend::Cpu => std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
-            Backend::Cuda(context) => context.multiprocessors,
-            Backend::Sim(options) => options.multiprocessors(),
+            Backend::Cuda(context) => context.gpu.multiprocessors,
+            Backend::Sim(options) => options.gpu().multiprocessors,
         }
     }
 
@@ -239,7 +239,7 @@ impl FromStr for Device {
             "best" => Ok(Device::best()),
             "cpu" => Ok(Device::cpu()),
             "cuda" => Device::cuda(0),
-            "sim" => SimOptions::named().map(|options| Device::at(Backend::Sim(options))).ok_or_else(unknown),
+            "sim" => Ok(Device::at(Backend::Sim(SimOptions::named()?.ok_or_else(unknown)?))),
             _ => {
                 let index = name.strip_prefix("cuda:").filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
                 Device::cuda(index.and_then(|digits| digits.parse().ok()).ok_or_else(unknown)?)

@@ -416,6 +416,20 @@ pub enum Error {
         targets: String,
     },
 
+    /// `TRITON_DSL_CAPABILITY` is not a compute capability that the device can stand for.
+    #[error(
+        "TRITON_DSL_CAPABILITY is `{found}`; set it to a compute capability from {least} to the device's, {device}, or unset it"
+    )]
+    #[non_exhaustive]
+    Capability {
+        /// What it is.
+        found: String,
+        /// The least that there is code for.
+        least: ComputeCapability,
+        /// The device's.
+        device: ComputeCapability,
+    },
+
     /// A block needs more shared memory than the device has.
     #[error(
         "`{kernel}` needs {needed} bytes of shared memory a block, but {device} has {limit}; use smaller tiles or fewer stages"

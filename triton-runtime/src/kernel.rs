@@ -5,6 +5,7 @@ use crate::driver::context::Context;
 use crate::driver::prepared::Prepared;
 use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
+use crate::gpu::Gpu;
 use crate::load::{self, LoadInfo, Loaded};
 use crate::stream::Stream;
 use crate::{assertions, lock};
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 use triton_core::ir;
-use triton_core::metadata::{ComputeCapability, Config, Image, KernelMetadata, Specialization, TensorMap};
+use triton_core::metadata::{Config, Image, KernelMetadata, Specialization, TensorMap};
 
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
@@ -79,12 +80,12 @@ impl Kernel {
         match device.backend() {
             Backend::Cpu => self.function(config).map(|_| Vec::new()),
             Backend::Cuda(context) => {
-                let images = self.selectable(config, context.capability, Some(context.driver.version))?;
+                let images = self.selectable(config, &context.gpu)?;
                 let load = |(index, image)| Ok(self.loaded(context, config, index, image)?.info.clone());
                 images.into_iter().map(load).collect()
             }
             Backend::Sim(options) => {
-                let images = self.selectable(config, options.capability(), None)?;
+                let images = self.selectable(config, &options.gpu())?;
                 images.into_iter().try_for_each(|(_, image)| options.load(&self.metadata, image))?;
                 Ok(Vec::new())
             }
@@ -92,14 +93,9 @@ impl Kernel {
     }
 
     /// Every image that [`Kernel::select`] gives for some arguments, with its number in the config: the generic code first.
-    fn selectable(
-        &self,
-        config: usize,
-        capability: ComputeCapability,
-        driver: Option<u32>,
-    ) -> Result<Vec<(usize, &Image)>> {
-        self.select(config, capability, driver, Specialization::Generic, |image| image.tensor_maps.is_empty())?;
-        Ok(chosen_by_some(&self.config(config)?.images, |image| runs(image, capability, driver)))
+    fn selectable(&self, config: usize, gpu: &Gpu) -> Result<Vec<(usize, &Image)>> {
+        self.select(config, gpu, Specialization::Generic, |image| image.tensor_maps.is_empty())?;
+        Ok(chosen_by_some(&self.config(config)?.images, |image| gpu.runs(image)))
     }
 
     /// A config, by its number.
@@ -112,19 +108,18 @@ impl Kernel {
         })
     }
 
-    /// The image for a device, with its number in the config: of those that the device and its driver can run, that assume no
-    /// more than holds and that `takes` the arguments, the one of the best target that assumes most.
+    /// The image for a GPU, with its number in the config: of those that it runs, that assume no more than holds and that `takes` the
+    /// arguments, the one of the best target that assumes most.
     #[inline]
     pub(crate) fn select(
         &self,
         config: usize,
-        capability: ComputeCapability,
-        driver: Option<u32>,
+        gpu: &Gpu,
         specialization: Specialization,
         takes: impl Fn(&Image) -> bool,
     ) -> Result<(usize, &Image)> {
-        let chosen = self.find(config, capability, driver, specialization, takes)?;
-        chosen.ok_or_else(|| self.no_image(config, capability, driver))
+        let chosen = self.find(config, gpu, specialization, takes)?;
+        chosen.ok_or_else(|| self.no_image(config, gpu))
     }
 
     /// The same; `None` if there is none.
@@ -132,13 +127,12 @@ impl Kernel {
     pub(crate) fn find(
         &self,
         config: usize,
-        capability: ComputeCapability,
-        driver: Option<u32>,
+        gpu: &Gpu,
         specialization: Specialization,
         takes: impl Fn(&Image) -> bool,
     ) -> Result<Option<(usize, &Image)>> {
         let images = &self.config(config)?.images;
-        let usable = |image: &Image| runs(image, capability, driver) && takes(image);
+        let usable = |image: &Image| gpu.runs(image) && takes(image);
         let index = choose(images, specialization, usable);
         Ok(index.and_then(|index| Some((index, images.get(index)?))))
     }
@@ -147,23 +141,13 @@ impl Kernel {
     #[inline]
     pub(crate) fn runs_on(&self, config: usize, stream: &Stream) -> bool {
         let images = self.config(config).map_or(&[][..], |config| &config.images);
-        let runs = |(capability, driver, _)| images.iter().any(|image| runs(image, capability, driver));
-        stream.gpu().is_none_or(runs)
+        stream.gpu().is_none_or(|gpu| images.iter().any(|image| gpu.runs(image)))
     }
 
     #[cold]
-    fn no_image(&self, config: usize, capability: ComputeCapability, driver: Option<u32>) -> Error {
+    fn no_image(&self, config: usize, gpu: &Gpu) -> Error {
         let images = self.metadata.configs.get(config).map(|v| &v.images[..]).unwrap_or_default();
-        let runnable = images.iter().filter(|i| i.target.runs_on(capability));
-        if let (Some(found), Some(needed)) = (driver, runnable.map(Image::driver).min())
-            && found < needed
-        {
-            return Error::DriverTooOld { found, needed };
-        }
-        let mut targets: Vec<&str> = images.iter().map(|i| i.target.name()).collect();
-        targets.dedup();
-        let targets = if targets.is_empty() { "no GPU".to_string() } else { targets.join(", ") };
-        Error::NoImage { kernel: self.metadata.instance.to_string(), capability, targets }
+        gpu.refuses(&self.metadata.instance, images)
     }
 
     /// The function on a device of the image that [`Kernel::select`] gave: a read of two cells once it is loaded.
@@ -239,12 +223,6 @@ fn empty_slots(metadata: &KernelMetadata) -> LoadedSlots {
         prepared: Prepared::default(),
     };
     metadata.configs.iter().map(of_config).collect()
-}
-
-/// Whether a device and its driver can run an image.
-#[inline]
-fn runs(image: &Image, capability: ComputeCapability, driver: Option<u32>) -> bool {
-    image.target.runs_on(capability) && driver.is_none_or(|version| version >= image.driver())
 }
 
 /// The first image that assumes no more than holds and is usable: images stand in the order in which they are preferred.
@@ -323,7 +301,7 @@ impl fmt::Debug for Kernel {
 mod tests {
     use super::*;
     use Specialization::{Aligned16, Divisible16, Generic, UnitStride};
-    use triton_core::metadata::{MapElements, MapSwizzle, ProgramMap, Target};
+    use triton_core::metadata::{ComputeCapability, MapElements, MapSwizzle, ProgramMap, Target};
 
     fn image(target: Target, specialization: Specialization, entry: &'static str, maps: &[TensorMap]) -> Image {
         let (programs, maps) = (ProgramMap::Identity, maps.to_vec().into());
@@ -370,7 +348,8 @@ mod tests {
             image(Target::Sm80, Generic, "generic", &[]),
         ];
         let entries = |capability, driver| {
-            let found = chosen_by_some(&images, |image| runs(image, capability, driver));
+            let gpu = Gpu::of(capability, driver);
+            let found = chosen_by_some(&images, |image| gpu.runs(image));
             found.into_iter().map(|(_, image)| &*image.entry).collect::<Vec<_>>()
         };
         let hopper = ComputeCapability::new(9, 0);

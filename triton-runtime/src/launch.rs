@@ -10,6 +10,7 @@ use crate::driver::prepared::{Kept, Parts};
 use crate::driver::stream::RawStream;
 use crate::error::{Error, Result, describe};
 use crate::foreign::Foreign;
+use crate::gpu::Gpu;
 use crate::grid::Grid;
 use crate::kernel::{Code, Kernel};
 use crate::load::{LoadInfo, Loaded};
@@ -113,8 +114,9 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`].
     pub fn image(&self, capability: ComputeCapability, driver: Option<u32>) -> Result<&'static Image> {
         let specialization = self.check_args()?;
+        let gpu = Gpu::of(capability, driver);
         let chosen = |takes: fn(&Image) -> bool| {
-            self.kernel.select(self.config, capability, driver, specialization, takes).map(|(_, image)| image)
+            self.kernel.select(self.config, &gpu, specialization, takes).map(|(_, image)| image)
         };
         chosen(|image| image.tensor_maps.is_empty() && image.cluster == [1; 3])
             .or_else(|_| chosen(|image| image.tensor_maps.is_empty()))
@@ -322,10 +324,10 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// Whether there is code for these arguments and this grid on the device of a stream.
     #[inline]
     pub(crate) fn has_image(&self, stream: &Stream, grid: Grid) -> Result<bool> {
-        let Some((capability, driver, multiprocessors)) = stream.gpu() else { return Ok(true) };
+        let Some(gpu) = stream.gpu() else { return Ok(true) };
         let (specialization, dims) = (self.check_args()?, self.dims(grid)?);
-        let takes = |image: &Image| image.takes(dims, multiprocessors) && self.has_maps(image);
-        Ok(self.kernel.find(self.config, capability, driver, specialization, takes)?.is_some())
+        let takes = |image: &Image| image.takes(dims, gpu.multiprocessors) && self.has_maps(image);
+        Ok(self.kernel.find(self.config, &gpu, specialization, takes)?.is_some())
     }
 
     /// Whether the tensor maps of an image can describe the views.
@@ -342,23 +344,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     pub fn code(&self, stream: &Stream, grid: impl Into<Grid>) -> Result<Option<Code>> {
         let Some(raw) = stream.raw() else { return Ok(None) };
         let (context, specialization, dims) = (raw.context, self.check_args()?, self.dims(grid.into())?);
-        let (driver, multiprocessors) = (Some(context.driver.version), context.multiprocessors);
-        let (index, _) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
+        let (index, _) = self.selected(&context.gpu, specialization, dims)?;
         Ok(Some(Code { kernel: self.kernel, config: self.config, index, context }))
     }
 
     /// The image for a device and a grid of programs, with its number in the config.
     #[inline]
-    fn selected(
-        &self,
-        capability: ComputeCapability,
-        driver: Option<u32>,
-        multiprocessors: u32,
-        specialization: Specialization,
-        dims: [u32; 3],
-    ) -> Result<(usize, &'static Image)> {
-        let takes = |image: &Image| image.takes(dims, multiprocessors) && self.has_maps(image);
-        self.kernel.select(self.config, capability, driver, specialization, takes)
+    fn selected(&self, gpu: &Gpu, specialization: Specialization, dims: [u32; 3]) -> Result<(usize, &'static Image)> {
+        let takes = |image: &Image| image.takes(dims, gpu.multiprocessors) && self.has_maps(image);
+        self.kernel.select(self.config, gpu, specialization, takes)
     }
 
     /// The sizes of a grid.
@@ -391,8 +385,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         refused: &Image,
     ) -> Result<(&'static Loaded, &'static Image)> {
         let takes = |image: &Image| image.cluster == [1; 3] && image.tensor_maps.is_empty();
-        let driver = Some(context.driver.version);
-        let chosen = self.kernel.select(self.config, context.capability, driver, specialization, takes);
+        let chosen = self.kernel.select(self.config, &context.gpu, specialization, takes);
         let (index, image) = chosen.map_err(|_| Error::Cluster {
             kernel: self.metadata().instance.to_string(),
             blocks: refused.cluster.iter().product(),
@@ -404,8 +397,9 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// Not inlined, as [`Launch::on_cpu`].
     #[inline(never)]
     fn on_sim(&self, stream: &Stream, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
-        let (_, image) = self.selected(queue.capability(), None, queue.multiprocessors(), specialization, dims)?;
-        let blocks = self.blocks(image, dims, queue.multiprocessors())?;
+        let gpu = queue.gpu();
+        let (_, image) = self.selected(&gpu, specialization, dims)?;
+        let blocks = self.blocks(image, dims, gpu.multiprocessors)?;
         if dims.contains(&0) {
             return Ok(());
         }
@@ -435,8 +429,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[inline]
     fn on_cuda(&self, stream: &Stream, raw: &RawStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
         let context = raw.context;
-        let (driver, multiprocessors) = (Some(context.driver.version), context.multiprocessors);
-        let (index, mut image) = self.selected(context.capability, driver, multiprocessors, specialization, dims)?;
+        let (index, mut image) = self.selected(&context.gpu, specialization, dims)?;
         if dims.contains(&0) {
             return Ok(());
         }

@@ -43,6 +43,7 @@ mod event;
 #[cfg(feature = "sim")]
 mod findings;
 mod foreign;
+mod gpu;
 mod graph;
 mod grid;
 mod inflate;

@@ -10,6 +10,7 @@ use crate::driver::jit::{self, Linked};
 use crate::driver::module::{Function, Shape};
 use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
+use crate::gpu::Gpu;
 use triton_core::metadata::{Image, Specialization, Target};
 
 /// Bytes of a thread's local memory that cost less than a block that is not resident: a matrix product that spilled 8 with three
@@ -52,11 +53,11 @@ pub struct LoadInfo {
 /// Bounds on resident blocks with which the code may be better, in the order in which to try them. Of code that spills fewer, so that
 /// a thread has more registers. Else, as far as the image wants them, one more, and the most that leave a thread half of its
 /// registers: other blocks hide the latency of one.
-fn other_bounds(image: &Image, registers: u32, spills: bool) -> [Option<u32>; 2] {
+fn other_bounds(gpu: &Gpu, image: &Image, registers: u32, spills: bool) -> [Option<u32>; 2] {
     if image.max_registers.is_some() {
         return [None; 2];
     }
-    let resident = |registers: u32| image.target.resident_blocks(image.threads, registers, image.shared_bytes);
+    let resident = |registers: u32| gpu.resident_blocks(image, registers);
     let now = resident(registers);
     if spills {
         return [now.checked_sub(1), now.checked_sub(2)].map(|blocks| blocks.filter(|&blocks| blocks > 0));
@@ -79,9 +80,9 @@ fn compile(
     let mut best = (load(&linked.cubin)?, linked);
     let (local, spills) = (best.0.local_bytes, best.0.local_bytes > FEW);
     // Two blocks hide each other's barriers, at the price of a few spills; three and more did not earn it.
-    let alone = image.target.resident_blocks(image.threads, best.0.registers, image.shared_bytes) == 1;
+    let alone = context.gpu.resident_blocks(image, best.0.registers) == 1;
     let most = if alone { local.max(FEW) } else { local };
-    for blocks in other_bounds(image, best.0.registers, spills).into_iter().flatten() {
+    for blocks in other_bounds(&context.gpu, image, best.0.registers, spills).into_iter().flatten() {
         // A driver that does not know the bound refuses it.
         let Ok(linked) = jit::link(context, instance, ptx, Some(blocks)) else { break };
         let function = load(&linked.cubin)?;
@@ -99,17 +100,9 @@ fn compile(
 /// Loads an image.
 ///
 /// # Errors
-/// [`Error::SharedMemory`], [`Error::Jit`], or what the driver says.
+/// [`Error::Jit`], or what the driver says.
 pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<Loaded> {
-    if image.shared_bytes > context.shared_limit {
-        return Err(Error::SharedMemory {
-            kernel: instance.to_string(),
-            needed: image.shared_bytes,
-            limit: context.shared_limit,
-            device: context.to_string(),
-        });
-    }
-    let device = format!("{} {}", context.capability, context.name);
+    let device = format!("{} {}", context.gpu.capability, context.name);
     let ptx = image.text();
     let key = Key { ptx: &ptx, driver: context.driver.version, device: &device };
     let function = |cubin: &[u8]| {
@@ -129,8 +122,7 @@ pub(crate) fn load(context: &Context, instance: &str, image: &Image) -> Result<L
         resident: if image.cluster.iter().product::<u32>() > 1 {
             function.resident_clusters(context)
         } else {
-            let of_one = image.target.resident_blocks(image.threads, function.registers, image.shared_bytes);
-            of_one.max(1) * context.multiprocessors
+            context.gpu.resident_blocks(image, function.registers).max(1) * context.gpu.multiprocessors
         },
         function,
         maps: Maps::new([]),

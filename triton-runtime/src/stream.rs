@@ -5,6 +5,7 @@ use crate::device::{Backend, Device};
 use crate::driver::stream::{RawEvent, RawStream};
 use crate::error::{Error, Result};
 use crate::event::{Event, EventBackend};
+use crate::gpu::Gpu;
 use crate::kept::Kept;
 use crate::lock;
 use crate::memory::Memory;
@@ -13,7 +14,6 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
-use triton_core::metadata::ComputeCapability;
 
 /// A queue of work on a device: what is enqueued on one stream runs in that order. Clones are the same stream.
 ///
@@ -160,15 +160,13 @@ impl Stream {
         self.recorder().map_or(self, Recorder::home)
     }
 
-    /// Compute capability, driver version and multiprocessors of a GPU, or of a simulated one, which has no driver.
+    /// What images are chosen for on a GPU, or on a simulated one.
     #[inline]
-    pub(crate) fn gpu(&self) -> Option<(ComputeCapability, Option<u32>, u32)> {
+    pub(crate) fn gpu(&self) -> Option<Gpu> {
         match self.backend() {
             StreamBackend::Cpu => None,
-            StreamBackend::Cuda(raw) => {
-                Some((raw.context.capability, Some(raw.context.driver.version), raw.context.multiprocessors))
-            }
-            StreamBackend::Sim(queue) => Some((queue.capability(), None, queue.multiprocessors())),
+            StreamBackend::Cuda(raw) => Some(raw.context.gpu),
+            StreamBackend::Sim(queue) => Some(queue.gpu()),
         }
     }
 

@@ -5,6 +5,8 @@
 
 #![cfg_attr(feature = "cudarc", allow(unsafe_code, reason = "what cudarc is lent"))]
 
+#[path = "fake/capability.rs"]
+mod capability;
 #[cfg(feature = "cudarc")]
 #[path = "fake/cudarc.rs"]
 mod cudarc_shares;
@@ -53,6 +55,9 @@ const CASES: &[(&str, &str)] = &[
     ("events", "slow"),
     ("launch", ""),
     ("images", ""),
+    ("shared-memory", ""),
+    ("older-capability", ""),
+    ("unknown-capability", ""),
     ("occupancy", "occupancy"),
     ("views", "views"),
     ("prepared", "views"),
@@ -89,10 +94,16 @@ fn cases() {
         let library = if matches!(*case, "old" | "incomplete") || *mode == "no-device" { &old } else { &whole };
         let work = Folder::new();
         let log = work.0.join("log");
+        let capability = match *case {
+            "older-capability" => "8.6",
+            "unknown-capability" => "sm_80",
+            _ => "",
+        };
         let vars = [
             ("LD_LIBRARY_PATH", library.0.to_str().unwrap_or_default()),
             ("FAKE_CUDA", mode),
             ("FAKE_CUDA_LOG", log.to_str().unwrap_or_default()),
+            ("TRITON_DSL_CAPABILITY", capability),
             ("TRITON_DSL_CACHE_DIR", if *case == "cache" { work.0.to_str().unwrap_or_default() } else { "" }),
         ];
         succeeded(case, &support::child(case, &vars));
@@ -150,6 +161,9 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "events" => events,
         "launch" => launch,
         "images" => images,
+        "shared-memory" => capability::shared_memory,
+        "older-capability" => capability::older,
+        "unknown-capability" => capability::unknown,
         "occupancy" => occupancy,
         "views" => views::views,
         "prepared" => prepared::prepared,
@@ -466,12 +480,6 @@ fn launch() -> Result<()> {
         support::kernel("both", fill_params(), vec![refused, image("single", "s\0", Specialization::Generic, 128)]);
     run(both, &mut out, 1, &a, 3)?;
     assert!(log().last().is_some_and(|launch| launch.starts_with("launch 3 1 1 x 128")));
-
-    let mut greedy = image("greedy", "g\0", Specialization::Generic, 128);
-    greedy.shared_bytes = 300_000;
-    let greedy = support::kernel("greedy", fill_params(), vec![greedy]);
-    let error = run(greedy, &mut out, 1, &a, 1).unwrap_err();
-    assert!(matches!(error, Error::SharedMemory { needed: 300_000, limit: 232_448, .. }), "{error}");
     Ok(())
 }
 

@@ -47,6 +47,8 @@ struct Part {
     cargo: String,
     program: PathBuf,
     args: Vec<String>,
+    /// The value of `TRITON_DSL_CAPABILITY`.
+    capability: &'static str,
 }
 
 /// The parts of a seed.
@@ -57,13 +59,16 @@ fn parts(conformance: &Path, check: &Path, seed: u64) -> Vec<Part> {
             cargo: "cargo test --release -p triton-tests --test conformance --".into(),
             program: conformance.to_path_buf(),
             args: words(&format!("--device {device} --seed {seed}")),
+            capability: "",
         });
     }
-    for (device, family, count) in SAMPLES {
+    for (of, family, count) in SAMPLES {
+        let (device, capability) = samples::device(of);
         parts.push(Part {
             cargo: "cargo run --release -p triton-kernels --features check --bin check --".into(),
             program: check.to_path_buf(),
             args: words(&format!("--device {device} --family {family} --sample {count} --seed {seed}")),
+            capability,
         });
     }
     parts
@@ -86,7 +91,9 @@ fn seed(parts: &[Part], seed: u64) -> Outcome<bool> {
     let start = Instant::now();
     let (mut passed, mut failed, mut failures) = (0, 0, String::new());
     for part in parts {
-        let output = Command::new(&part.program).args(&part.args).current_dir(root()).output();
+        let mut program = Command::new(&part.program);
+        program.args(&part.args).env("TRITON_DSL_CAPABILITY", part.capability).current_dir(root());
+        let output = program.output();
         let output = output.map_err(|e| format!("{}: {e}", part.program.display()))?;
         let said = String::from_utf8_lossy(&output.stdout);
         let counted = cases(&said);
@@ -96,7 +103,9 @@ fn seed(parts: &[Part], seed: u64) -> Outcome<bool> {
         failed += failed_here.max(u64::from(!output.status.success()));
         if failed_here > 0 || !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);
-            let _ = write!(failures, "{} {}\n{said}{errors}", part.cargo, part.args.join(" "));
+            let capability = format!("TRITON_DSL_CAPABILITY={} ", part.capability);
+            let capability = if part.capability.is_empty() { "" } else { &capability };
+            let _ = write!(failures, "{capability}{} {}\n{said}{errors}", part.cargo, part.args.join(" "));
         }
     }
     println!("seed {seed}: {passed} cases passed, {failed} failed, {:.0} s", start.elapsed().as_secs_f64());

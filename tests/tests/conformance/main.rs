@@ -152,7 +152,7 @@ fn one(case: &Case, stream: &Stream, seeds: Range<u64>) -> Result<(), Failure> {
         return case.run(stream);
     }
     for seed in seeds {
-        case.run(&Device::sim_with(SimOptions::new().with_seed(seed)).stream()?)?;
+        case.run(&Device::sim_with(SimOptions::from_env()?.with_seed(seed)).stream()?)?;
     }
     Ok(())
 }

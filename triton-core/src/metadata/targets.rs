@@ -16,6 +16,23 @@ impl ComputeCapability {
     pub const fn new(major: u32, minor: u32) -> ComputeCapability {
         ComputeCapability { major, minor }
     }
+
+    /// The one that prints like this: `8.6`.
+    pub fn from_name(name: &str) -> Option<ComputeCapability> {
+        let (major, minor) = name.split_once('.')?;
+        let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?;
+        Some(ComputeCapability { major: number(major)?, minor: number(minor)? })
+    }
+
+    /// Bytes of shared memory that a block can have, by the table of technical specifications in NVIDIA's CUDA C++ Programming Guide. Of a
+    /// compute capability that is newer than the table, the least.
+    pub const fn shared_bytes(self) -> u32 {
+        match (self.major, self.minor) {
+            (8, 0 | 7) => 163 << 10,
+            (9..=11, _) => 227 << 10,
+            _ => 99 << 10,
+        }
+    }
 }
 
 impl fmt::Display for ComputeCapability {

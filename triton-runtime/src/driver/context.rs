@@ -6,6 +6,7 @@ use super::types::{
 };
 use super::{Driver, Handle, cu};
 use crate::error::Error;
+use crate::gpu::Gpu;
 use crate::lock;
 use crate::replays::Replays;
 use std::collections::BTreeMap;
@@ -21,13 +22,10 @@ pub(crate) struct Context {
     pub(crate) ordinal: usize,
     /// As the driver spells it: `NVIDIA H200`.
     pub(crate) name: String,
-    /// Compute capability.
-    pub(crate) capability: ComputeCapability,
-    pub(crate) multiprocessors: u32,
+    /// What images are chosen for.
+    pub(crate) gpu: Gpu,
     /// Bytes of memory.
     pub(crate) total_memory: u64,
-    /// The most shared memory of a block, in bytes.
-    pub(crate) shared_limit: u32,
     pub(crate) replays: Replays,
     context: Handle<CUctx_st>,
     /// Our own pool, where the device has pools: its memory is kept for the next allocation.
@@ -95,6 +93,15 @@ impl Context {
             unsafe { cu!(driver, cuDeviceGetAttribute(&mut value, which, device)) }?;
             Ok(u32::try_from(value).unwrap_or(0))
         };
+        let gpu = Gpu {
+            capability: ComputeCapability::new(
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            driver: Some(driver.version),
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            shared_limit: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        };
         let mut total: usize = 0;
         // SAFETY: the pointer is to a size.
         unsafe { cu!(driver, cuDeviceTotalMem_v2(&mut total, device)) }?;
@@ -105,13 +112,8 @@ impl Context {
             driver,
             ordinal,
             name,
-            capability: ComputeCapability::new(
-                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-            ),
-            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            gpu: gpu.overridden_by_env()?,
             total_memory: total as u64,
-            shared_limit: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
             replays: Replays::default(),
             context: Handle(raw),
             pool: None,

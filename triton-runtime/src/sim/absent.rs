@@ -1,8 +1,9 @@
 //! The simulator without the feature `sim`: uninhabited types, so that no code of it remains.
 
 use crate::error::Result;
+use crate::gpu::Gpu;
 use std::convert::Infallible;
-use triton_core::metadata::{ComputeCapability, Image, KernelMetadata};
+use triton_core::metadata::{Image, KernelMetadata};
 
 #[derive(Clone, Copy)]
 pub(crate) struct SimOptions(Infallible);
@@ -14,19 +15,15 @@ pub(crate) struct SimStream(Infallible);
 pub(crate) struct SimMemory(Infallible);
 
 impl SimOptions {
-    pub(crate) fn named() -> Option<SimOptions> {
-        None
+    pub(crate) fn named() -> Result<Option<SimOptions>> {
+        Ok(None)
     }
 
     pub(crate) fn name(&self) -> &'static str {
         match self.0 {}
     }
 
-    pub(crate) fn capability(&self) -> ComputeCapability {
-        match self.0 {}
-    }
-
-    pub(crate) fn multiprocessors(&self) -> u32 {
+    pub(crate) fn gpu(&self) -> Gpu {
         match self.0 {}
     }
 
@@ -40,11 +37,7 @@ impl SimStream {
         match options.0 {}
     }
 
-    pub(crate) fn capability(&self) -> ComputeCapability {
-        match self.0 {}
-    }
-
-    pub(crate) fn multiprocessors(&self) -> u32 {
+    pub(crate) fn gpu(&self) -> Gpu {
         match self.0 {}
     }
 

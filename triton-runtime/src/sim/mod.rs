@@ -15,6 +15,7 @@ pub use triton_sim::faults::{AccessKind, Fault, MbarrierProblem, Report, Site, S
 pub use triton_sim::stats::Statistics;
 
 use crate::error::{Error, Result};
+use crate::gpu::Gpu;
 use crate::lock;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -36,12 +37,16 @@ use triton_sim::{Arg, Launch, Module, Options};
 pub struct SimOptions {
     seed: u64,
     instructions: Option<u64>,
+    capability: ComputeCapability,
 }
+
+/// The compute capability that a simulated device has by default.
+const HOPPER: ComputeCapability = ComputeCapability::new(9, 0);
 
 impl SimOptions {
     /// The defaults.
     pub const fn new() -> SimOptions {
-        SimOptions { seed: 1, instructions: None }
+        SimOptions { seed: 1, instructions: None, capability: HOPPER }
     }
 
     /// Chooses the order of programs and warps, and when asynchronous work is done. Each launch of a stream has an order of
@@ -56,18 +61,42 @@ impl SimOptions {
         SimOptions { instructions: Some(instructions), ..self }
     }
 
+    /// Runs the code that a GPU of another compute capability than 9.0 has, with as much shared memory as it has: 99 KiB a block of 8.6.
+    ///
+    /// ```
+    /// use triton_runtime::{ComputeCapability, Device, sim::SimOptions};
+    ///
+    /// let ampere = SimOptions::new().with_compute_capability(ComputeCapability::new(8, 6));
+    /// assert_eq!(Device::sim_with(ampere).compute_capability(), Some(ComputeCapability::new(8, 6)));
+    /// ```
+    pub const fn with_compute_capability(self, capability: ComputeCapability) -> SimOptions {
+        SimOptions { capability, ..self }
+    }
+
+    /// The defaults, with the compute capability that `TRITON_DSL_CAPABILITY` names, if it is set: those of the device name `sim`.
+    ///
+    /// # Errors
+    /// [`Error::Capability`].
+    pub fn from_env() -> Result<SimOptions> {
+        let capability = SimOptions::new().gpu().overridden_by_env()?.capability;
+        Ok(SimOptions::new().with_compute_capability(capability))
+    }
+
     /// Those of the device name `sim`.
-    pub(crate) fn named() -> Option<SimOptions> {
-        Some(SimOptions::new())
+    ///
+    /// # Errors
+    /// As [`SimOptions::from_env`].
+    pub(crate) fn named() -> Result<Option<SimOptions>> {
+        SimOptions::from_env().map(Some)
     }
 
     pub(crate) fn name(&self) -> &'static str {
         "PTX simulator"
     }
 
-    /// The compute capability that images are chosen for.
-    pub(crate) fn capability(&self) -> ComputeCapability {
-        ComputeCapability::new(9, 0)
+    /// What images are chosen for.
+    pub(crate) fn gpu(&self) -> Gpu {
+        Gpu::of(self.capability, None)
     }
 
     /// Reads an image ahead of its first launch.
@@ -76,11 +105,6 @@ impl SimOptions {
     /// [`Error::Simulator`].
     pub(crate) fn load(&self, kernel: &KernelMetadata, image: &'static Image) -> Result<()> {
         module(kernel, image).map(drop)
-    }
-
-    /// A few, so that programs run concurrently, and kernels that query them run more than one and not many.
-    pub(crate) fn multiprocessors(&self) -> u32 {
-        4
     }
 }
 
@@ -103,19 +127,14 @@ impl SimStream {
         SimStream { options, launches: AtomicU64::new(0), statistics: Mutex::new(None) }
     }
 
-    /// The compute capability that images are chosen for.
-    pub(crate) fn capability(&self) -> ComputeCapability {
-        self.options.capability()
+    /// What images are chosen for.
+    pub(crate) fn gpu(&self) -> Gpu {
+        self.options.gpu()
     }
 
     /// What the last launch is counted by.
     pub(crate) fn statistics(&self) -> Option<Statistics> {
         lock(&self.statistics).clone()
-    }
-
-    /// Blocks that are resident together.
-    pub(crate) fn multiprocessors(&self) -> u32 {
-        self.options.multiprocessors()
     }
 
     /// Zeroed memory.

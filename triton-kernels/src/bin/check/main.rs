@@ -145,6 +145,9 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
     for (name, failure) in &report.failed {
         println!("{name}: {}", failure.0);
     }
+    if report.without_code > 0 {
+        println!("{} cases ask for instances that the device has no code of", report.without_code);
+    }
     println!("check: {} passed, {} failed", report.passed, report.failed.len());
     Ok(report.failed.is_empty())
 }

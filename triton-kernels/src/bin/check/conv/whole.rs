@@ -126,20 +126,22 @@ fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channe
         }
         let what = format!("{} {order:?} {name}", type_name::<T>());
         let named = name.to_string();
-        cases.push(Case::new(format!("conv2d {what}"), move |stream, random| {
+        let case = Case::new(format!("conv2d {what}"), move |stream, random| {
             let (x, w) = operands::<T>(&of, [order, Order::Rows, order], random);
             let mut y = Operand::<T, 4>::output(output(&of), order);
             let found = forward(stream, &of, [&x, &w], &mut y, None, Some(&named))?;
             compare("y", &found, &of.forward(&x.values(), &w.values()), 0.0)
-        }));
+        });
+        cases.push(case.of_instance(name));
         let named = name.to_string();
-        cases.push(Case::new(format!("conv2d_input_gradient {what}"), move |stream, random| {
+        let case = Case::new(format!("conv2d_input_gradient {what}"), move |stream, random| {
             let of = Conv { x: [2, 9, 10, of.w[0]], w: [channels, 3, 2], ..plain };
             let (_, w) = operands::<T>(&of, [order, Order::Rows, order], random);
             let dy = Operand::<T, 4>::whole(output(&of), order, random, 1);
             let dx = input_gradient(stream, &of, [&dy, &w], order, None, Some(&named))?;
             compare("dx", &dx, &of.input_gradient(&dy.values(), &w.values()), 0.0)
-        }));
+        });
+        cases.push(case.of_instance(name));
     }
     let what = format!("conv2d_weight_gradient {} of large tiles for {name}", type_name::<T>());
     cases.push(Case::new(what, move |stream, random| {

@@ -34,9 +34,10 @@ fn of_types<T: GemmElement<C> + Scalar, C: Scalar>(cases: &mut Vec<Case>, precis
                     let types = format!("{}→{}", type_name::<T>(), type_name::<C>());
                     let title =
                         format!("gemm instance {types} {precision:?} {transposed:?} {instance} {shape:?} {form:?}");
-                    cases.push(Case::new(title, move |stream, random| {
+                    let case = Case::new(title, move |stream, random| {
                         one::<T, C>(stream, random, 1, shape, orders, &epilogue, true).map(drop)
-                    }));
+                    });
+                    cases.push(case.of_instance(instance));
                 }
             }
         }

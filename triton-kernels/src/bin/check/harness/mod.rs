@@ -40,17 +40,29 @@ pub struct Case {
     run: Box<Run>,
     /// Why it is known to fail.
     known: Option<&'static str>,
+    /// The instance that it asks for by name.
+    instance: Option<String>,
 }
 
 impl Case {
     /// A case of a unique name.
     pub fn new(name: impl Into<String>, run: impl Fn(&Stream, &mut Random) -> Outcome + Send + Sync + 'static) -> Case {
-        Case { name: name.into(), run: Box::new(run), known: None }
+        Case { name: name.into(), run: Box::new(run), known: None, instance: None }
     }
 
     /// Marks it as failing, with the reason: from then on it passes while it fails, so that a fix is noticed.
     pub fn is_known_to_fail(&mut self, why: &'static str) {
         self.known = Some(why);
+    }
+
+    /// Says that it asks for an instance by name, which not every GPU has code of.
+    pub fn of_instance(self, instance: impl Into<String>) -> Case {
+        Case { instance: Some(instance.into()), ..self }
+    }
+
+    /// Whether it failed as the device has no code of the instance.
+    fn has_no_code(&self, failure: &Failure) -> bool {
+        self.instance.as_ref().is_some_and(|name| failure.0.contains(&format!("there is no instance `{name}`")))
     }
 
     /// The name: the operation, types, shapes and options.
@@ -101,7 +113,9 @@ pub fn sample(mut cases: Vec<Case>, count: usize, seed: u64) -> Vec<Case> {
 pub struct Report {
     /// How many cases passed.
     pub passed: usize,
-    /// Names of those that did not, and why.
+    /// How many ask for an instance that the device has no code of. The CPU has every one.
+    pub without_code: usize,
+    /// Names of those that did not pass, and why.
     pub failed: Vec<(String, Failure)>,
 }
 
@@ -113,20 +127,27 @@ pub struct Report {
 pub fn run(device: &Device, cases: &[Case], seed: u64, done: impl Fn() + Sync) -> triton::Result<Report> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(16);
     let streams = (0..workers).map(|_| device.stream()).collect::<triton::Result<Vec<Stream>>>()?;
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (next, without_code, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = |stream: &Stream| {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(failure) = case.run(stream, seed)
-                && let Ok(mut failed) = failed.lock()
-            {
-                failed.push((case.name.clone(), failure));
+            match case.run(stream, seed) {
+                Ok(()) => {}
+                Err(failure) if !device.is_cpu() && case.has_no_code(&failure) => {
+                    without_code.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(failure) => {
+                    if let Ok(mut failed) = failed.lock() {
+                        failed.push((case.name.clone(), failure));
+                    }
+                }
             }
             done();
         }
     };
     std::thread::scope(|scope| streams.iter().for_each(|stream| drop(scope.spawn(move || work(stream)))));
     let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(Report { passed: cases.len() - failed.len(), failed })
+    let without_code = without_code.into_inner();
+    Ok(Report { passed: cases.len() - failed.len() - without_code, without_code, failed })
 }
 
 /// Compares a result with its reference: ‖found − expected‖ / ‖expected‖ is at most `bound`. A bound of 0 asks for equal numbers.
