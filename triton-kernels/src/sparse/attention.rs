@@ -13,6 +13,7 @@ use triton::prelude::*;
     (T = f32, BM = 16, BK = 32, D = 64, num_warps = 2), (T = f32, BM = 16, BK = 32, D = 128, num_warps = 2),
     (T = f32, BM = 32, BK = 32, D = 64, num_warps = 4), (T = f32, BM = 32, BK = 32, D = 128, num_warps = 4),
     (T = f32, BM = 64, BK = 32, D = 64, num_warps = 8), (T = f32, BM = 64, BK = 32, D = 128, num_warps = 8),
+    (T = f32, BM = 32, BK = 16, D = 128, num_warps = 4, targets = ["sm_80"]), (T = f32, BM = 64, BK = 16, D = 128, num_warps = 8, targets = ["sm_80"]),
     (T = f16, BM = 16, BK = 64, D = 64, num_warps = 1), (T = f16, BM = 16, BK = 64, D = 128, num_warps = 1),
     (T = f16, BM = 32, BK = 32, D = 64, num_warps = 2), (T = f16, BM = 32, BK = 32, D = 128, num_warps = 2),
     (T = f16, BM = 64, BK = 64, D = 64, num_warps = 4), (T = f16, BM = 64, BK = 64, D = 128, num_warps = 4),
@@ -167,7 +168,7 @@ where
     }
     let (lists, block, of_head) = (layout.lists(Along::Rows), layout.block(), layout.mask().shape()[1]);
     let (headers, entries) = (lists.headers.view()?, lists.entries.view()?);
-    // The queries of a program lie in one row of blocks.
+    // The queries of a program lie in one row of blocks. Wide heads of `f32` go 16 keys at a time where blocks have 99 KiB of shared memory.
     let tile = block.min(64);
     let (rows, shift) = (of_head as i32, layout.shift());
     let mut out = out;
@@ -175,7 +176,7 @@ where
         let [q, k, v] = [q, k, v].map(|view| view.narrow(0, of.clone()));
         let out = out.reborrow().narrow(0, of.clone())?;
         attention_kernel_tuned::<T>(q?, k?, v?, out, headers, entries, scale, rows, shift, causal)
-            .find(|of| of.BM as usize == tile && of.D as usize >= depth)
+            .legal(|of| of.BM as usize == tile && of.D as usize >= depth)
             .launch(stream, |_| (heads * of_head, block / tile, of.len()))?;
     }
     Ok(())
