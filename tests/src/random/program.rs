@@ -270,7 +270,10 @@ pub fn case(seed: u64) -> Case {
     g.finish(warps, grid)
 }
 
-/// One to five dimensions, up to a few thousand elements.
+/// Elements of a tile.
+const MOST_ELEMENTS: u32 = 1 << 12;
+
+/// One to five dimensions, of up to [`MOST_ELEMENTS`].
 fn shapes(random: &mut Random) -> Vec<Vec<u32>> {
     let bits = random.pick(&[3, 5, 6, 7, 8, 8, 9, 9, 10, 10, 11, 12]);
     (0..3)
@@ -287,12 +290,12 @@ fn shapes(random: &mut Random) -> Vec<Vec<u32>> {
                 shape.fill(1);
                 shape[long] = short;
             }
-            // Copies of a base tile, along one axis or two.
-            let few = shape.iter().product::<u32>() <= 1024;
-            for _ in 0..if few { random.pick(&[0, 0, 0, 0, 1, 1, 2]) } else { 0 } {
-                let axis = random.below(rank);
-                if shape[axis].is_power_of_two() {
-                    shape[axis] *= random.pick(&[3, 3, 5, 7]);
+            // Copies of a base tile, along one axis or two, of no more elements than tiles have without them: the assembler takes a minute for ten times
+            // as many.
+            for _ in 0..random.pick(&[0, 0, 0, 0, 1, 1, 2]) {
+                let (axis, copies) = (random.below(rank), random.pick(&[3, 3, 5, 7]));
+                if shape[axis].is_power_of_two() && elements(&shape) * copies <= MOST_ELEMENTS {
+                    shape[axis] *= copies;
                 }
             }
             shape

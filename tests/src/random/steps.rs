@@ -9,6 +9,9 @@ const MOST_BUFFERS: usize = 24;
 /// Elements of a sum.
 const MOST_SUMS: u32 = 4096;
 
+/// Products of a matrix product at most: the assembler takes a minute for twice as many.
+const MOST_PRODUCTS: u32 = 1 << 17;
+
 /// Elements of a tile that is joined with another.
 const MOST_JOINED: u32 = 4096;
 
@@ -404,8 +407,9 @@ impl Gen<'_> {
             (F64, F64, "any"),
         ]);
         let [m, n, k] = [(); 3].map(|()| self.random.pick(extents));
-        // One warp may have all of the sums.
-        ([m, if m * n > MOST_SUMS { 16 } else { n }, k], dtype, sum, kind)
+        // One warp may have all of the sums, and without tensor cores every product is an instruction.
+        let n = if m * n > MOST_SUMS { 16 } else { n };
+        ([m, n, if m * n * k > MOST_PRODUCTS { 16 } else { k }], dtype, sum, kind)
     }
 
     /// `acc` plus a product.

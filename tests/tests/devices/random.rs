@@ -1,6 +1,6 @@
 //! Random programs on every device: what the interpreter says once layouts are chosen, bit for bit.
 //!
-//! `TRITON_RANDOM_PROGRAMS` says how many, `TRITON_RANDOM_FIRST` the number of the first.
+//! `TRITON_RANDOM_PROGRAMS` says how many, `TRITON_RANDOM_FIRST` the number of the first; `TRITON_RANDOM_DEVICE` names the only device, such as `cuda`.
 
 use super::corpus::{execute, images, metadata};
 use super::devices;
@@ -33,7 +33,11 @@ fn random_kernels_of_the_language_on_every_device() -> Result<(), String> {
 fn every(make: impl Fn(u64) -> Result<Case, String> + Sync) -> Result<(), String> {
     let setting = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", PROGRAMS));
-    let (devices, seeds) = (devices(), (first..first + programs).collect::<Vec<u64>>());
+    let devices = match std::env::var("TRITON_RANDOM_DEVICE") {
+        Ok(name) => vec![name.parse::<Device>().map_err(|error| error.to_string())?],
+        Err(_) => devices(),
+    };
+    let seeds: Vec<u64> = (first..first + programs).collect();
     let failures: Vec<String> = parallel::map(&seeds, |&seed| match make(seed) {
         Ok(case) => failures(seed, &case, &devices),
         Err(error) => vec![format!("program {seed}: {error}")],
