@@ -1,5 +1,5 @@
-//! What a library builds on, beside what it could do without: a product whose rows are gathered, column sums in one launch, a graph of
-//! small launches, a pool of many instances.
+//! What a library builds on, beside what it could do without: a product whose rows are gathered, linear layers with bias and GELU, column sums in
+//! one launch, a graph of small launches, a pool of many instances.
 
 use crate::fused::{gathered_product_pool, gathered_product_tuned};
 use crate::kernels::copy;
@@ -12,6 +12,7 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use std::time::Instant;
 use triton::prelude::*;
+use triton_kernels::{Activation, gemm};
 
 /// Options of `library`.
 #[derive(clap::Args, Debug)]
@@ -65,9 +66,60 @@ pub fn library(options: &Options) -> Outcome {
     let seed = options.common.seed.unwrap_or_else(rand::random);
     println!("{device}, seed {seed}, {} repetitions", options.reps);
     products(options, &mut timer, seed)?;
+    linear(options, &mut timer, seed)?;
     sums(options, &mut timer, seed)?;
     graphs(&timer.stream)?;
     pools(&timer.stream)
+}
+
+/// Tokens, and the columns and rows of the weights, of linear layers of public models.
+const LINEAR: &[[usize; 3]] = &[
+    [128, 4096, 4096],
+    [256, 3072, 3072],
+    [512, 11008, 4096],
+    [1500, 5120, 1280],
+    [2048, 3072, 768],
+    [2048, 14336, 4096],
+    [4096, 4096, 4096],
+    [8192, 5120, 5120],
+];
+
+/// Linear layers of the library with bias and GELU, beside their products alone, in turns.
+fn linear(options: &Options, timer: &mut Timer, seed: u64) -> Outcome {
+    let stream = timer.stream.clone();
+    for &[m, n, k] in LINEAR {
+        let of = |len: usize, seed: u64| stream.upload(&data::random::<bf16>(len, seed));
+        let (x, w, bias) = (of(m * k, seed)?, of(n * k, seed + 1)?, of(n, seed + 2)?);
+        let mut out = stream.zeros::<bf16>(m * n)?;
+        // Both report their instance, and are launched.
+        let mut layer = |fused: bool, stream: &Stream| -> triton_kernels::Result<String> {
+            let mut name = String::new();
+            for launches in [false, true] {
+                let product = gemm(x.view([m, k])?, w.view([n, k])?.transpose(), out.view_mut([m, n])?);
+                let product = match fused {
+                    false => product,
+                    true => product.bias(bias.view([n])?).activation(Activation::GeluTanh),
+                };
+                if launches { product.launch(stream)? } else { name = product.selected(stream)? }
+            }
+            Ok(name)
+        };
+        let (mut times, mut names) = ([const { Vec::new() }; 2], [const { String::new() }; 2]);
+        for _ in 0..5 {
+            for (i, fused) in [false, true].into_iter().enumerate() {
+                times[i].extend(timer.time(3, options.reps / 5, |stream| {
+                    names[i] = layer(fused, stream)?;
+                    Ok(())
+                })?);
+            }
+        }
+        let ([plain, fused], [of_plain, of_fused]) = (times.map(|ms| median(&ms).unwrap_or(f64::NAN) * 1e3), names);
+        println!(
+            "linear {m}x{n}x{k} bf16 NT: {plain:.1} us ({of_plain}); with bias and GELU {fused:.1} us ({of_fused}), {:.2} of that",
+            plain / fused
+        );
+    }
+    Ok(())
 }
 
 const SIDE: usize = 4096;

@@ -13,7 +13,7 @@
 //! | `launch` | host time of a warm launch, beside a bare `cuLaunchKernel` |
 //! | `first-launch` | time of a kernel's first launch in a process, with an empty and with a warm cache of code |
 //! | `compile` | time from embedded IR to PTX, and of the interpreter at stage 2; needs no GPU |
-//! | `library` | what a library builds on: gathered rows, sums in one launch, graphs, pools |
+//! | `library` | what a library builds on: gathered rows, linear layers, sums in one launch, graphs, pools |
 //! | `costs` | the constants of the compiler's cost model, measured on the GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
 //! | `sim` | a matrix product on the PTX simulator, beside the time it may take |

@@ -138,10 +138,15 @@ fn chosen<T: GemmElement<C>, C: Element>(
     })
 }
 
-/// Whether tables and models are of such products: without an epilogue, one at a time, of whole vectors.
+/// Whether tables and models are of such products: one at a time, of whole vectors. An epilogue of 16 bits takes as long in every tile, so that
+/// the order of its instances is that of products without one.
 fn can_be_learned(problem: &Problem, form: Form, wanted: &Wanted) -> bool {
-    let kinds = [Kind::F32, Kind::F16, Kind::Bf16];
-    form == Form::Plain && wanted.aligned && problem.batch == 1 && kinds.contains(&problem.kind)
+    let kinds: &[Kind] = match form {
+        Form::Plain => &[Kind::F32, Kind::F16, Kind::Bf16],
+        Form::Fused => &[Kind::F16, Kind::Bf16],
+        Form::Batched => &[],
+    };
+    wanted.aligned && problem.batch == 1 && kinds.contains(&problem.kind)
 }
 
 /// A split for as many programs a multiprocessor as the table usually has.
@@ -159,9 +164,9 @@ mod tests {
     use triton::{bf16, f16};
 
     /// What is chosen of all instances, whatever devices there are.
-    fn learned<T: GemmElement<T> + Element>(problem: Problem) -> (Candidates, Option<Plan>) {
+    fn learned<T: GemmElement<T> + Element>(problem: Problem, form: Form) -> (Candidates, Option<Plan>) {
         let mut all = Vec::new();
-        T::each_product(problem.kind, problem.order, Form::Plain, &mut |_, instance| all.push(instance));
+        T::each_product(problem.kind, problem.order, form, &mut |_, instance| all.push(instance));
         let candidates = Candidates::new(problem, all);
         let plan = select::learned(&candidates);
         (candidates, plan)
@@ -173,8 +178,13 @@ mod tests {
         for order in [Order::NN, Order::NT, Order::TN, Order::TT] {
             for (m, n, k) in sides.iter().flat_map(|m| sides.iter().flat_map(move |n| sides.map(|k| (*m, *n, k)))) {
                 let of = |kind| Problem { kind, order, batch: 1, shape: [m, n, k] };
-                let found =
-                    [learned::<f32>(of(Kind::F32)), learned::<bf16>(of(Kind::Bf16)), learned::<f16>(of(Kind::F16))];
+                let found = [
+                    learned::<f32>(of(Kind::F32), Form::Plain),
+                    learned::<bf16>(of(Kind::Bf16), Form::Plain),
+                    learned::<f16>(of(Kind::F16), Form::Plain),
+                    learned::<bf16>(of(Kind::Bf16), Form::Fused),
+                    learned::<f16>(of(Kind::F16), Form::Fused),
+                ];
                 for (candidates, plan) in &found {
                     let Some(plan) = plan else { continue };
                     let problem = candidates.problem();
@@ -184,8 +194,8 @@ mod tests {
                     assert!(candidates.instances().iter().any(|of| of.kernel.is(plan.kernel) && of.tile == plan.tile));
                     assert_eq!(select::learned(candidates), Some(*plan), "{problem:?}");
                 }
-                let [_, bf16, f16] = found.map(|(_, plan)| plan);
-                assert_eq!(bf16, f16, "instructions of both types take as long");
+                let [_, bf16, f16, fused_bf16, fused_f16] = found.map(|(_, plan)| plan);
+                assert_eq!((bf16, fused_bf16), (f16, fused_f16), "instructions of both types take as long");
             }
         }
     }
