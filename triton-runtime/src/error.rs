@@ -1,12 +1,12 @@
 //! The one error type: what was found, what was expected, and how to fix it.
 
+mod from;
 mod text;
 
 use crate::other::OtherError;
 pub(crate) use text::{describe, few};
 use text::{devices, elements, left, location, of_kernel, reshaped, version};
 pub use triton_core::interp::ProgramFault;
-use triton_core::interp::{FailedAssertion, RunError};
 use triton_core::metadata::ComputeCapability;
 use triton_core::types::DType;
 
@@ -590,21 +590,5 @@ impl Error {
 
     pub(crate) fn out_of_memory(requested: u64, device: String) -> Error {
         Error::OutOfMemory { requested, free: 0, total: 0, device }
-    }
-}
-
-impl From<FailedAssertion> for Error {
-    fn from(failed: FailedAssertion) -> Error {
-        let FailedAssertion { kernel, file, line, program, message } = failed;
-        Error::DeviceAssert { kernel, file, line, program, message }
-    }
-}
-
-impl From<RunError> for Error {
-    fn from(error: RunError) -> Error {
-        match error {
-            RunError::Fault(fault) => Error::Program(fault),
-            RunError::Assertion(failed) => failed.into(),
-        }
     }
 }
