@@ -12,7 +12,7 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use std::time::Instant;
 use triton::prelude::*;
-use triton_kernels::{Activation, gemm};
+use triton_kernels::{Activation, Gemm, gemm};
 
 /// Options of `library`.
 #[derive(clap::Args, Debug)]
@@ -84,6 +84,17 @@ const LINEAR: &[[usize; 3]] = &[
     [8192, 5120, 5120],
 ];
 
+/// out = x · wᵀ, and with bias and GELU if it is fused.
+fn layer<'a>(
+    [x, w, bias]: [&'a Buffer<bf16>; 3],
+    out: &'a mut Buffer<bf16>,
+    [m, n, k]: [usize; 3],
+    fused: bool,
+) -> Outcome<Gemm<'a, bf16, bf16>> {
+    let product = gemm(x.view([m, k])?, w.view([n, k])?.transpose(), out.view_mut([m, n])?);
+    Ok(if fused { product.bias(bias.view([n])?).activation(Activation::GeluTanh) } else { product })
+}
+
 /// Linear layers of the library with bias and GELU, beside their products alone, in turns.
 fn linear(options: &Options, timer: &mut Timer, seed: u64) -> Outcome {
     let stream = timer.stream.clone();
@@ -91,29 +102,17 @@ fn linear(options: &Options, timer: &mut Timer, seed: u64) -> Outcome {
         let of = |len: usize, seed: u64| stream.upload(&data::random::<bf16>(len, seed));
         let (x, w, bias) = (of(m * k, seed)?, of(n * k, seed + 1)?, of(n, seed + 2)?);
         let mut out = stream.zeros::<bf16>(m * n)?;
-        // Both report their instance, and are launched.
-        let mut layer = |fused: bool, stream: &Stream| -> triton_kernels::Result<String> {
-            let mut name = String::new();
-            for launches in [false, true] {
-                let product = gemm(x.view([m, k])?, w.view([n, k])?.transpose(), out.view_mut([m, n])?);
-                let product = match fused {
-                    false => product,
-                    true => product.bias(bias.view([n])?).activation(Activation::GeluTanh),
-                };
-                if launches { product.launch(stream)? } else { name = product.selected(stream)? }
-            }
-            Ok(name)
-        };
-        let (mut times, mut names) = ([const { Vec::new() }; 2], [const { String::new() }; 2]);
+        let mut times = [const { Vec::new() }; 2];
         for _ in 0..5 {
-            for (i, fused) in [false, true].into_iter().enumerate() {
-                times[i].extend(timer.time(3, options.reps / 5, |stream| {
-                    names[i] = layer(fused, stream)?;
-                    Ok(())
+            for (fused, times) in [false, true].into_iter().zip(&mut times) {
+                times.extend(timer.time(3, options.reps / 5, |stream| {
+                    Ok(layer([&x, &w, &bias], &mut out, [m, n, k], fused)?.launch(stream)?)
                 })?);
             }
         }
-        let ([plain, fused], [of_plain, of_fused]) = (times.map(|ms| median(&ms).unwrap_or(f64::NAN) * 1e3), names);
+        let [plain, fused] = times.map(|ms| median(&ms).unwrap_or(f64::NAN) * 1e3);
+        let of_plain = layer([&x, &w, &bias], &mut out, [m, n, k], false)?.selected(&stream)?;
+        let of_fused = layer([&x, &w, &bias], &mut out, [m, n, k], true)?.selected(&stream)?;
         println!(
             "linear {m}x{n}x{k} bf16 NT: {plain:.1} us ({of_plain}); with bias and GELU {fused:.1} us ({of_fused}), {:.2} of that",
             plain / fused

@@ -63,7 +63,7 @@ impl Gpu {
         Ok(Gpu { capability, shared_limit: self.shared_limit.min(capability.shared_bytes()), ..self })
     }
 
-    /// Why none of the images of a kernel runs: the first that is missing of instructions, of a driver and of shared memory.
+    /// Why none of a kernel's images can be launched: it has code, but not the shared memory; its driver is too old; or there is no code for it.
     #[cold]
     pub(crate) fn refuses(&self, kernel: &str, images: &[Image]) -> Error {
         let kernel = kernel.to_string();

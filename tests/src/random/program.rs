@@ -290,8 +290,7 @@ fn shapes(random: &mut Random) -> Vec<Vec<u32>> {
                 shape.fill(1);
                 shape[long] = short;
             }
-            // Copies of a base tile, along one axis or two, of no more elements than tiles have without them: the assembler takes a minute for ten times
-            // as many.
+            // Copies of a base tile, along one axis or two, of no more elements than tiles have without them: one warp may have all of them.
             for _ in 0..random.pick(&[0, 0, 0, 0, 1, 1, 2]) {
                 let (axis, copies) = (random.below(rank), random.pick(&[3, 3, 5, 7]));
                 if shape[axis].is_power_of_two() && elements(&shape) * copies <= MOST_ELEMENTS {

@@ -9,7 +9,7 @@ const MOST_BUFFERS: usize = 24;
 /// Elements of a sum.
 const MOST_SUMS: u32 = 4096;
 
-/// Products of a matrix product at most: the assembler takes a minute for twice as many.
+/// Multiplications of a matrix product: `ptxas` took a minute for three times as many by one warp.
 const MOST_PRODUCTS: u32 = 1 << 17;
 
 /// Elements of a tile that is joined with another.
