@@ -125,8 +125,8 @@ pub mod __private {
     pub use std::borrow::Cow;
     pub use triton_core::embed;
     pub use triton_core::metadata::{
-        Config, Image, KernelMetadata, MapElements, MapSwizzle, ParamMetadata, ParamType, ProgramMap, Specialization,
-        Target, TensorMap, Text,
+        Config, Image, KernelMetadata, MapElements, MapSwizzle, ParamMetadata, ParamType, ProgramMap, Promised,
+        Specialization, Target, TensorMap, Text,
     };
     pub use triton_core::types::DType;
     pub use triton_macros::link;

@@ -12,8 +12,8 @@
 
 use crate::numbers;
 use std::fmt::Write;
-use triton_core::ir::{Function, Param, Promised};
-use triton_core::metadata::{Arg, Specialization};
+use triton_core::ir::{Function, Param};
+use triton_core::metadata::{Arg, Promised, Specialization};
 use triton_core::types::{Constant, DType, Elem};
 
 /// A buffer and what it holds at first.
@@ -94,16 +94,19 @@ impl Setup {
         func.params.iter().zip(&self.args).map(arg).collect()
     }
 
-    /// The strongest specialization that the arguments satisfy, if buffers are aligned.
+    /// The strongest specialization that the arguments satisfy, if buffers are aligned, and the grid: the generic one where a remainder
+    /// may have a negative dividend.
     ///
     /// # Errors
     /// As of [`Setup::args`].
     pub fn strongest(&self, func: &Function) -> Result<Specialization, String> {
         let args = self.args(func, &vec![0; self.buffers.len()])?;
         let keeps = |specialization: Specialization| {
-            let promise = |param: &Param| param.promise(func.ty(param.value).elem, specialization);
+            let promise = |param: &Param| param.promised.under(specialization, func.ty(param.value).elem);
             func.params.iter().zip(&args).all(|(param, arg)| promise(param).keeps(arg.bits()))
         };
+        let dividends = triton_core::keeps_dividends(func, &args, self.grid);
+        let keeps = |specialization| keeps(specialization) && (dividends || specialization == Specialization::Generic);
         let kept = Specialization::ALL.iter().copied().filter(|&specialization| keeps(specialization));
         Ok(kept.max().unwrap_or(Specialization::Generic))
     }

@@ -29,4 +29,6 @@ pub mod sema;
 pub mod span;
 pub mod types;
 
-pub use pipeline::{Compiled, advise, check, compile, explain, explain_launch, image_of, images, images_with};
+pub use pipeline::{
+    Compiled, advise, check, compile, explain, explain_launch, image_of, images, images_with, keeps_dividends,
+};

@@ -5,11 +5,13 @@
 //!
 //! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; launching parses no PTX.
 
+mod promise;
 mod targets;
 mod tensor_map;
 mod text;
 
 use crate::types::DType;
+pub use promise::{Promise, Promised};
 use std::borrow::Cow;
 use std::fmt;
 pub use targets::{ComputeCapability, SegmentBytes, Target, TargetInfo, Targets};
@@ -43,9 +45,9 @@ pub struct ParamMetadata {
     /// Whether this parameter takes part in specialization (see [`Specialization`]): pointers, views and integers do, unless
     /// `#[no_specialize]`.
     pub specialize: bool,
-    /// Whether it is an integer by which the kernel multiplies the index along the last axis of its pointers: a stride, which
-    /// [`Specialization::UnitStride`] promises to be 1.
-    pub stride: bool,
+    /// What specializations promise of it, if it takes part. Of an integer the compiler finds it from what accesses through pointers
+    /// gain; of a view each extent and each stride has a promise of its own, and this is that of its address.
+    pub promised: Promised,
 }
 
 /// What is passed for a parameter.
@@ -155,6 +157,9 @@ pub struct Image {
     /// can access, aligned to 16 bytes, or 0. A failed assertion writes there, before it stops the launch, the number
     /// of its text in the IR plus 1 and the index of the program, each as a `u32`.
     pub has_assert_buffer: bool,
+    /// Whether the code takes for granted that no dividend of a remainder of tiles of signed integers is negative. A launch takes the
+    /// image only if that follows from its arguments and its grid.
+    pub assumes_dividends: bool,
     /// The mapping of blocks to programs.
     pub programs: ProgramMap,
     /// How many blocks of a multiprocessor hide the latency of one: the loader compiles again, so that a thread has fewer registers,
@@ -187,9 +192,9 @@ impl ParamMetadata {
         ty: ParamType,
         multiple_of: u32,
         specialize: bool,
-        stride: bool,
+        promised: Promised,
     ) -> ParamMetadata {
-        ParamMetadata { name, ty, multiple_of, specialize, stride }
+        ParamMetadata { name, ty, multiple_of, specialize, promised }
     }
 }
 
@@ -213,6 +218,7 @@ impl Image {
         cluster: [u32; 3],
         shared_bytes: u32,
         has_assert_buffer: bool,
+        assumes_dividends: bool,
         programs: ProgramMap,
         wanted_blocks: u32,
         max_registers: Option<u32>,
@@ -228,6 +234,7 @@ impl Image {
             cluster,
             shared_bytes,
             has_assert_buffer,
+            assumes_dividends,
             programs,
             wanted_blocks,
             max_registers,
@@ -310,13 +317,14 @@ impl Image {
 pub enum Specialization {
     /// Nothing: code for any arguments.
     Generic,
-    /// The last stride of every view is 1, and so is every integer that is a [stride](ParamMetadata::stride).
+    /// The last stride of every view is 1, and so is every integer that is the stride along the last axis of pointers
+    /// ([`Promised::Unit`]).
     UnitStride,
     /// Beside that, every pointer and every view's first element are aligned to 16 bytes, and the other strides of every view
-    /// are whole multiples of 16 bytes: rows begin aligned.
+    /// are whole multiples of 16 bytes: rows begin aligned. So are integers that are other strides of pointers ([`Promised::Pitch`]).
     Aligned16,
-    /// Beside that, every other integer is divisible by 16, and the rows of every view are whole multiples of 16 bytes long, too:
-    /// its last extent is divisible by the elements in them.
+    /// Beside that, the rows of every view are whole multiples of 16 bytes long, too: its last extent is divisible by the elements in
+    /// them. Other integers are divisible by 16, or by what accesses through pointers gain from ([`Promised::Extent`]).
     Divisible16,
 }
 

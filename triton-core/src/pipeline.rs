@@ -1,11 +1,11 @@
 //! From a kernel to what is embedded: the stages in order.
 
 use crate::analysis::spills::{self, Spills};
-use crate::analysis::{advice, axis, pressure, stride};
+use crate::analysis::{advice, axis, interval, pressure, promises};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::{Function, InstData, Layouts, Param, Promise, Promised};
-use crate::metadata::{Arg, Config, Image, Specialization, Target};
+use crate::ir::{Function, InstData, Layouts, Param};
+use crate::metadata::{Arg, Config, Image, Promise, Promised, Specialization, Target};
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
 use crate::passes::layouts::partition;
@@ -24,8 +24,8 @@ pub struct Compiled {
     pub config: Config,
     /// The type that each of [`Kernel::outers`] has, unless the instance does not use it.
     pub outers: Vec<Option<DType>>,
-    /// Of each parameter of the IR, whether it is a stride that the specializations promise to be 1.
-    pub strides: Vec<bool>,
+    /// What the specializations promise of each parameter of the IR.
+    pub promised: Vec<Promised>,
     /// The warning that the tiles of a thread do not fit its registers, in the image that assumes most for the best target.
     pub spills: Option<Diagnostic>,
 }
@@ -55,7 +55,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> 
 fn embedded(kernel: &Kernel, instance: &Instance) -> Result<(Function, Compiled), Failure> {
     let (func, outers) = typed(kernel, instance)?;
     let compiled = Compiled {
-        strides: func.params.iter().map(|param| param.promised == Promised::Unit).collect(),
+        promised: func.params.iter().map(|param| param.promised).collect(),
         config: Config { num_warps: func.num_warps, ir: ir::print::print(&func).into(), images: Vec::new().into() },
         outers,
         spills: None,
@@ -70,11 +70,14 @@ fn typed(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<D
         let relaxed = passes::run(passes::RELAX, &mut func, &Env::portable());
         relaxed.map_err(|message| Failure { diagnostics: vec![mistake(message)], ..Failure::default() })?;
     }
-    let strides = stride::unit_candidates(&func);
-    for param in func.params.iter_mut().filter(|param| strides.contains(&param.value)) {
-        param.promised = Promised::Unit;
-    }
+    let promised = promises::promises(&func);
+    func.params.iter_mut().zip(promised).for_each(|(param, promised)| param.promised = promised);
     Ok((func, outers))
+}
+
+/// Whether a launch keeps what images with [`Image::assumes_dividends`] take for granted. `programs` are those along each axis.
+pub fn keeps_dividends(func: &Function, args: &[Arg], programs: [u32; 3]) -> bool {
+    interval::keeps_dividends(func, interval::Launch { args, programs })
 }
 
 /// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
@@ -208,7 +211,7 @@ fn variants(func: &Function, target: Target) -> Vec<Env> {
 
 /// What a specialization promises of each parameter.
 fn promises(func: &Function, specialization: Specialization) -> Vec<Promise> {
-    func.params.iter().map(|p: &Param| p.promise(func.ty(p.value).elem, specialization)).collect()
+    func.params.iter().map(|p: &Param| p.promised.under(specialization, func.ty(p.value).elem)).collect()
 }
 
 /// Whether code for a variant may differ from that for the first one of its specialization, which is made of this function at stage 2.
@@ -418,6 +421,7 @@ fn printed(func: &Function, kernel: ptx::Kernel, env: &Env) -> Result<Image, Dia
         cluster: [func.blocks_of_cluster(), 1, 1],
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,
+        assumes_dividends: axis::assumes_dividends(func, env.specialization),
         programs: kernel.programs,
         wanted_blocks: pressure::wanted_blocks(func, env.target),
         max_registers: func.max_registers,

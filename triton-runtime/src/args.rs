@@ -12,7 +12,8 @@ use crate::view::{Memory, View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use triton_core::metadata::{Arg, ParamType, Specialization};
+use triton_core::metadata::{Arg, ParamType, Promised, Specialization};
+use triton_core::types::Elem;
 
 /// One argument of a launch: its value, its type, and its memory's owner; if that is a buffer, the launch orders with its other uses.
 ///
@@ -132,18 +133,13 @@ impl<'a> LaunchArg<'a> {
         self.words[0]
     }
 
-    /// The most specialized code that the value allows, as a stride or not: see [`Specialization`].
+    /// The most specialized code that the value allows, by what is promised of it: see [`Specialization`].
     #[inline]
-    pub(crate) fn specialization(&self, stride: bool) -> Specialization {
+    pub(crate) fn specialization(&self, promised: Promised) -> Specialization {
         let divisible = |bits: u64| bits.is_multiple_of(16);
         if let Some(dtype) = self.ty.scalar() {
             // The low bits decide, whatever the sign and the width.
-            return match stride {
-                true if self.bits() == 1 => Specialization::Divisible16,
-                true => Specialization::Generic,
-                false if !dtype.is_int() || divisible(self.bits()) => Specialization::Divisible16,
-                false => Specialization::Aligned16,
-            };
+            return promised.kept_by(self.bits(), Elem::Num(dtype));
         }
         let aligned = divisible(self.bits());
         let ParamType::Tensor { dtype, rank, .. } = self.ty else {

@@ -10,7 +10,7 @@ use crate::launch::mode::Safe;
 use crate::stream::Stream;
 use triton_core::ast::{self, GenericArg, ParamKind};
 use triton_core::diag::Failure;
-use triton_core::metadata::{KernelMetadata, ParamMetadata, ParamType};
+use triton_core::metadata::{KernelMetadata, ParamMetadata, ParamType, Promised};
 use triton_core::types::{Class, DType};
 
 impl Kernel {
@@ -21,7 +21,7 @@ impl Kernel {
     #[doc(hidden)]
     pub fn compile(kernel: &ast::Kernel, instance: &ast::Instance) -> Result<&'static Kernel, Failure> {
         let compiled = triton_core::compile(kernel, instance)?;
-        let params = params(kernel, instance, &compiled.strides);
+        let params = params(kernel, instance, &compiled.promised);
         let (name, config) = (kernel.name.name.clone(), compiled.config);
         let spelled = spelling(kernel, instance);
         let metadata = KernelMetadata::new(name.into(), spelled.into(), params.into(), vec![config].into());
@@ -70,12 +70,15 @@ fn spelling(kernel: &ast::Kernel, instance: &ast::Instance) -> String {
     if args.is_empty() { name.clone() } else { format!("{name}::<{}>", args.join(", ")) }
 }
 
-/// The metadata of the parameters: one for each, and of a struct one for each field. `strides` tells of each parameter of the IR whether it is one
-/// that specialized code expects to be 1.
-fn params(kernel: &ast::Kernel, instance: &ast::Instance, strides: &[bool]) -> Vec<ParamMetadata> {
-    let mut strides = strides.iter();
-    // Of a view no word counts: only a scalar is asked for.
-    let mut stride = |words: usize| strides.by_ref().take(words).fold(false, |any, &one| any | one) && words == 1;
+/// The metadata of the parameters: one for each, and of a struct one for each field. `promised` tells of each parameter of the IR what
+/// specialized code expects of it.
+fn params(kernel: &ast::Kernel, instance: &ast::Instance, promised: &[Promised]) -> Vec<ParamMetadata> {
+    let mut rest = promised;
+    let mut promised = |words: usize| {
+        let (own, others) = rest.split_at_checked(words).unwrap_or_default();
+        rest = others;
+        own.first().copied().unwrap_or_default()
+    };
     let is_int = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned);
     let mut all = Vec::new();
     for param in &kernel.params {
@@ -85,7 +88,7 @@ fn params(kernel: &ast::Kernel, instance: &ast::Instance, strides: &[bool]) -> V
                 let Some(dtype) = DType::from_name(&ty.name) else { continue };
                 let name = format!("{}.{name}", param.name.name);
                 let specialize = is_int(dtype) && !param.general;
-                all.push(ParamMetadata::new(name.into(), ParamType::Scalar(dtype), 1, specialize, stride(1)));
+                all.push(ParamMetadata::new(name.into(), ParamType::Scalar(dtype), 1, specialize, promised(1)));
             }
             continue;
         }
@@ -99,7 +102,7 @@ fn params(kernel: &ast::Kernel, instance: &ast::Instance, strides: &[bool]) -> V
         };
         let name = param.name.name.clone();
         let specialize = specializes && !param.general;
-        all.push(ParamMetadata::new(name.into(), ty, param.multiple_of, specialize, stride(ty.words())));
+        all.push(ParamMetadata::new(name.into(), ty, param.multiple_of, specialize, promised(ty.words())));
     }
     all
 }

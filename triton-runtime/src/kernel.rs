@@ -315,6 +315,7 @@ mod tests {
             [1; 3],
             0,
             false,
+            false,
             programs,
             0,
             None,

@@ -22,6 +22,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use triton_core::estimate::{Estimate, Machine};
+use triton_core::ir::Function;
 use triton_core::metadata::{
     Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization, Target,
 };
@@ -107,8 +108,8 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// `cuDriverGetVersion` counts) if there is one: for other bindings, which check buffers by themselves. Code with
     /// assertions takes one argument more, the last ([`Image::has_assert_buffer`]); 0 is one that serves.
     ///
-    /// Launches by words pass no tensor map, so that an image with [tensor maps](Image::tensor_maps) is never given: it is the next
-    /// one that this device runs. One of [clusters](Image::cluster) is given only if there is no other, as not every binding launches them.
+    /// Launches by words pass no tensor map and have no grid yet, so that an image with [tensor maps](Image::tensor_maps), or one that
+    /// [asks for more](Image::assumes_dividends) than the arguments, is never given: it is the next one that this device runs. One of [clusters](Image::cluster) is given only if there is no other, as not every binding launches them.
     ///
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`].
@@ -116,10 +117,10 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let specialization = self.check_args()?;
         let gpu = Gpu::of(capability, driver);
         let chosen = |takes: fn(&Image) -> bool| {
+            let takes = |image: &Image| takes(image) && image.tensor_maps.is_empty() && !image.assumes_dividends;
             self.kernel.select(self.config, &gpu, specialization, takes).map(|(_, image)| image)
         };
-        chosen(|image| image.tensor_maps.is_empty() && image.cluster == [1; 3])
-            .or_else(|_| chosen(|image| image.tensor_maps.is_empty()))
+        chosen(|image| image.cluster == [1; 3]).or_else(|_| chosen(|_| true))
     }
 
     /// What the compiler chose for these arguments, on the best target that there is code for: a line for each operation on tiles
@@ -169,7 +170,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 return Err(self.not_a_multiple(param, bits));
             }
             if param.specialize {
-                specialization = specialization.min(arg.specialization(param.stride));
+                specialization = specialization.min(arg.specialization(param.promised));
             }
         }
         Ok(specialization)
@@ -326,8 +327,24 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     pub(crate) fn has_image(&self, stream: &Stream, grid: Grid) -> Result<bool> {
         let Some(gpu) = stream.gpu() else { return Ok(true) };
         let (specialization, dims) = (self.check_args()?, self.dims(grid)?);
-        let takes = |image: &Image| image.takes(dims, gpu.multiprocessors) && self.has_maps(image);
+        let takes = |image: &Image| self.takes(image, dims, &gpu);
         Ok(self.kernel.find(self.config, &gpu, specialization, takes)?.is_some())
+    }
+
+    /// Whether a launch over a grid of programs may take an image, beside what its specialization asks of each argument.
+    #[inline]
+    fn takes(&self, image: &Image, dims: [u32; 3], gpu: &Gpu) -> bool {
+        image.takes(dims, gpu.multiprocessors) && self.has_maps(image) && self.keeps_dividends(image, dims)
+    }
+
+    /// Whether no dividend is negative that an image takes for granted not to be.
+    #[inline]
+    fn keeps_dividends(&self, image: &Image, dims: [u32; 3]) -> bool {
+        let keeps = |function: &Function| {
+            let args: Vec<Arg> = self.args().collect();
+            triton_core::keeps_dividends(function, &args, dims)
+        };
+        !image.assumes_dividends || self.kernel.function(self.config).is_ok_and(keeps)
     }
 
     /// Whether the tensor maps of an image can describe the views.
@@ -351,8 +368,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// The image for a device and a grid of programs, with its number in the config.
     #[inline]
     fn selected(&self, gpu: &Gpu, specialization: Specialization, dims: [u32; 3]) -> Result<(usize, &'static Image)> {
-        let takes = |image: &Image| image.takes(dims, gpu.multiprocessors) && self.has_maps(image);
-        self.kernel.select(self.config, gpu, specialization, takes)
+        self.kernel.select(self.config, gpu, specialization, |image| self.takes(image, dims, gpu))
     }
 
     /// The sizes of a grid.
@@ -384,7 +400,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         specialization: Specialization,
         refused: &Image,
     ) -> Result<(&'static Loaded, &'static Image)> {
-        let takes = |image: &Image| image.cluster == [1; 3] && image.tensor_maps.is_empty();
+        let takes = |image: &Image| image.cluster == [1; 3] && image.tensor_maps.is_empty() && !image.assumes_dividends;
         let chosen = self.kernel.select(self.config, &context.gpu, specialization, takes);
         let (index, image) = chosen.map_err(|_| Error::Cluster {
             kernel: self.metadata().instance.to_string(),

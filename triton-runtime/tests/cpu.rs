@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 use support::{fill_params, image, kernel, launch_of, made_of, param};
-use triton_core::metadata::{Arg, ParamType, Specialization};
+use triton_core::metadata::{Arg, ParamType, Promised, Specialization};
 use triton_core::types::DType;
 use triton_runtime::launch::mode::Safe;
 use triton_runtime::{
@@ -255,7 +255,7 @@ fn images_are_chosen_by_arguments() -> Result<()> {
 
     // An integer that is a stride is 1, or the image knows nothing.
     let mut params = fill_params();
-    params[1].stride = true;
+    params[1].promised = Promised::Unit;
     let stride = kernel("stride", params, images());
     for (n, entry) in [(1, "special"), (16, "general"), (0, "general"), (-1, "general")] {
         assert_eq!(launch(stride, &mut x, n).image(ComputeCapability::new(9, 0), None)?.entry, entry, "{n}");

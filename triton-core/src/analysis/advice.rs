@@ -3,13 +3,14 @@
 //! Requires stage 0. Nothing is compiled differently. Where speed is lost silently (a stride that is 1 but not known to
 //! be, an index that wraps around) the warning is on by default; the rest is for `warnings = true`.
 
+use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::defs::Defs;
 use crate::analysis::stride::{self, Strides};
 use crate::diag::{Code, Diagnostic};
 use crate::entity::SideTable;
 use crate::interp::evaluate;
 use crate::ir::{Function, Value};
-use crate::metadata::Target;
+use crate::metadata::{Specialization, Target};
 use crate::ops::kinds::BinaryKind;
 use crate::ops::{Effect, LayoutRule, Location, Op};
 use crate::span::Span;
@@ -21,6 +22,7 @@ const MIN_ELEMENTS: u64 = 32;
 /// All advice, in the order of the program.
 pub fn advice(func: &Function) -> Vec<Diagnostic> {
     let (strides, known, defs) = (stride::analyse(func), known(func), Defs::of(func));
+    let facts = axis::analyse(func, Specialization::Divisible16);
     let mut found = Vec::new();
     for inst in func.walk() {
         let data = &func.insts[inst];
@@ -37,7 +39,7 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
             // An unknown last stride is the launch's choice.
             Location::View { shape, .. } => (None, None, shape),
         };
-        let written = ptr.and_then(|ptr| cause(func, &defs, ptr, along));
+        let written = ptr.and_then(|ptr| cause(func, &defs, ptr, (along, facts[ptr])));
         say(written.or_else(|| apart(func.pointee(location)?, shape, along)));
         let everywhere =
             mask.and_then(|mask| known[mask].as_ref()).is_some_and(|mask| mask.iter().all(|&bit| bit != 0));
@@ -50,10 +52,13 @@ pub fn advice(func: &Function) -> Vec<Diagnostic> {
 }
 
 /// Why the neighbours of an access are not known to be contiguous.
-fn cause(func: &Function, defs: &Defs, ptr: Value, strides: Strides) -> Option<Diagnostic> {
+fn cause(func: &Function, defs: &Defs, ptr: Value, (strides, facts): (Strides, AxisInfo)) -> Option<Diagnostic> {
     let shape = func.ty(ptr).shape;
     let mut axes = (0..shape.rank()).filter(|&axis| shape.dims()[axis] > 1);
-    if shape.elements() < MIN_ELEMENTS || axes.any(|axis| strides.along(axis).is_some()) {
+    let has_no_stride = !axes.any(|axis| strides.along(axis).is_some());
+    // Of the strides that are known, only one of an index that wraps around does not hold of all neighbours.
+    let is_broken = strides.contiguous(shape) == shape.rank().checked_sub(1) && facts.contiguity == 1;
+    if shape.elements() < MIN_ELEMENTS || !(has_no_stride || is_broken) {
         return None;
     }
     let op = |v: Value| defs.op(func, v);
@@ -89,22 +94,17 @@ fn cause(func: &Function, defs: &Defs, ptr: Value, strides: Strides) -> Option<D
             data.for_each_operand(|v| open.push(v));
         }
     }
-    let (code, span, message, help) = match (wrapped, scaled) {
-        (Some(span), _) => (
-            Code::W0004,
-            span,
-            "an index that wraps around is not known to be contiguous, so this access is not vectorized",
-            "mask off what is past the end, as in `load(x + i, i < n)`, or load from a view",
-        ),
-        (None, Some(span)) => (
-            Code::W0003,
-            span,
-            "no stride of this access is known to be 1, so it is not vectorized",
-            "leave out the stride that is 1, or load from a view, whose last axis is contiguous",
-        ),
-        (None, None) => return None,
-    };
-    Some(Diagnostic::new(code, span, message).help(help))
+    if let (Some(span), true) = (wrapped, is_broken) {
+        let message = "an index that wraps around is not known to be contiguous, so this access is not vectorized";
+        let note = "it is where the divisor is a multiple of 16, as an integer argument without `#[no_specialize]` may be, \
+                    and the index begins at one";
+        let help = "mask off what is past the end, as in `load(x + i, i < n)`, or load from a view";
+        return Some(Diagnostic::new(Code::W0004, span, message).note(note).help(help));
+    }
+    let message = "no stride of this access is known to be 1, so it is not vectorized";
+    let help = "leave out the stride that is 1, or load from a view, whose last axis is contiguous";
+    let span = scaled.filter(|_| has_no_stride)?;
+    Some(Diagnostic::new(Code::W0003, span, message).help(help))
 }
 
 /// An access whose neighbours are not contiguous along any axis.

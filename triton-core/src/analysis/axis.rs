@@ -12,9 +12,10 @@
 //! the one that vectors run along. A missing fact is 1: the analysis is conservative.
 
 use super::forward::{Analysis, forward};
+use super::interval;
 use crate::entity::SideTable;
-use crate::ir::{Function, InstData, Promise, Value, View};
-use crate::metadata::{Specialization, TargetInfo};
+use crate::ir::{Function, InstData, Value, View};
+use crate::metadata::{Promise, Specialization, TargetInfo};
 use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind};
 use crate::ops::{Location, MemoryOrder, Op};
 use crate::types::{Constant, DType, Elem, Shape, Type};
@@ -86,16 +87,35 @@ pub fn analyse(func: &Function, promise: Specialization) -> SideTable<Value, Axi
             Elem::Num(_) => 1,
         };
         let known = |multiple: u32| pow2_of(multiple.into());
-        facts[param.value] = match param.promise(elem, promise) {
+        facts[param.value] = match param.promised.under(promise, elem) {
             Promise::One => AxisInfo::scalar(1, Some(1)),
             Promise::Multiple(n) => AxisInfo::scalar(known(param.multiple_of).max(known(natural)).max(known(n)), None),
         };
     }
-    forward(func, &Axes { func }, facts)
+    forward(func, &Axes { func, assumes: assumes(promise) }, facts)
+}
+
+/// Whether code for a specialization takes for granted that no dividend of a remainder of tiles is negative. A launch proves it from its
+/// arguments and its grid ([`interval::keeps_dividends`]), or takes other code.
+fn assumes(promise: Specialization) -> bool {
+    promise > Specialization::Generic
+}
+
+/// Whether code of a function for a specialization depends on that: runs survive a remainder of signed integers.
+pub fn assumes_dividends(func: &Function, promise: Specialization) -> bool {
+    let remainders = || func.walk().into_iter().map(|inst| &func.insts[inst]);
+    let mut remainders = remainders().filter(|data| interval::signed_remainder(func, data).is_some()).peekable();
+    if !assumes(promise) || remainders.peek().is_none() {
+        return false;
+    }
+    let facts = analyse(func, promise);
+    remainders.any(|data| data.results.iter().any(|&v| facts[v].contiguity > 1))
 }
 
 struct Axes<'a> {
     func: &'a Function,
+    /// As of [`assumes`].
+    assumes: bool,
 }
 
 impl Analysis for Axes<'_> {
@@ -106,13 +126,13 @@ impl Analysis for Axes<'_> {
     }
 
     /// `start + k · step`: whatever divides both.
-    fn counter(&self, start: AxisInfo, step: AxisInfo) -> AxisInfo {
+    fn counter(&self, start: AxisInfo, _: AxisInfo, step: AxisInfo) -> AxisInfo {
         AxisInfo::scalar(start.divisibility.min(step.divisibility), None)
     }
 
     fn transfer(&self, inst: &InstData, result: Value, facts: &SideTable<Value, AxisInfo>) -> AxisInfo {
         let ty = self.func.ty(result);
-        let mut fact = transfer(self.func, &inst.op, ty, facts);
+        let mut fact = self.of(&inst.op, ty, facts);
         if let (Some(constant), Elem::Num(dtype)) = (fact.constant, ty.elem) {
             fact.constant = Constant::int(dtype, constant).as_int();
         }
@@ -149,7 +169,12 @@ pub fn vector_width(func: &Function, facts: &SideTable<Value, AxisInfo>, at: Loc
             AxisInfo { contiguity: shape.base().dims()[last].into(), divisibility, ..AxisInfo::UNKNOWN }
         }
     };
-    access_width(axis, bytes).min(WIDEST / bytes)
+    access_width(axis, bytes).min(widest(pointee))
+}
+
+/// Elements of the widest access of a thread.
+pub fn widest(pointee: DType) -> u64 {
+    WIDEST / u64::from(pointee.bytes())
 }
 
 /// Whether a vector of this many elements at a location may be accessed in part: its mask, or the end of the view, may be inside it.
@@ -184,77 +209,85 @@ pub fn update_width(
     width
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "of what is not computed from facts, nothing is known")]
-fn transfer(func: &Function, op: &Op, ty: Type, facts: &SideTable<Value, AxisInfo>) -> AxisInfo {
-    // Runs are of powers of two.
-    let along = |shape: Shape| u64::from(shape.base().dims().last().copied().unwrap_or(1));
-    let extent = along(ty.shape);
-    match *op {
-        Op::Const { value } => constant(value),
-        Op::Arange { start, .. } => {
-            let single = ty.shape.num_copies() == 1;
-            let divisibility = pow2_of(start.into()).min(if single { MAX_DIVISIBILITY } else { extent });
-            AxisInfo { contiguity: extent, divisibility, ..AxisInfo::UNKNOWN }
+impl Axes<'_> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of what is not computed from facts, nothing is known")]
+    fn of(&self, op: &Op, ty: Type, facts: &SideTable<Value, AxisInfo>) -> AxisInfo {
+        let func = self.func;
+        // Runs are of powers of two.
+        let along = |shape: Shape| u64::from(shape.base().dims().last().copied().unwrap_or(1));
+        let extent = along(ty.shape);
+        match *op {
+            Op::Const { value } => constant(value),
+            Op::Arange { start, .. } => {
+                let single = ty.shape.num_copies() == 1;
+                let divisibility = pow2_of(start.into()).min(if single { MAX_DIVISIBILITY } else { extent });
+                AxisInfo { contiguity: extent, divisibility, ..AxisInfo::UNKNOWN }
+            }
+            Op::Splat { x, .. } => AxisInfo { constancy: extent, ..facts[x] },
+            Op::Broadcast { x, .. } => {
+                let from = func.ty(x).shape;
+                let replicated = from.dims().last() == Some(&1) || from == Shape::SCALAR;
+                if replicated { AxisInfo { contiguity: 1, constancy: extent, prefix: 1, ..facts[x] } } else { facts[x] }
+            }
+            Op::Reshape { x, .. } => {
+                let old = along(func.ty(x).shape);
+                facts[x].cut(if extent >= old { old } else { extent })
+            }
+            Op::Permute { x, order } => {
+                let last = order.dims().last().copied().unwrap_or(0) as usize;
+                if last + 1 == order.rank() { facts[x] } else { facts[x].cut(1) }
+            }
+            // Peers are of both operands, or were two apart.
+            Op::Join { a, b } => facts[a].cut(1).join(facts[b].cut(1)),
+            Op::Split { x, .. } => facts[x].cut(1),
+            Op::Convert { x } => facts[x],
+            Op::Cast { x, to } => match func.ty(x).elem.num() {
+                // A wider integer is the same number, one of another sign the same modulo 2³²; a narrower one wraps.
+                Some(from) if from.is_int() && to.is_int() && to.bits() >= from.bits() => facts[x],
+                Some(_) | None => AxisInfo { contiguity: 1, divisibility: 1, constant: None, ..facts[x] },
+            },
+            Op::Offset { ptr, index } => {
+                let Elem::Ptr { pointee, .. } = ty.elem else { return AxisInfo::UNKNOWN };
+                add(facts[ptr], facts[index], u64::from(pointee.bytes()))
+            }
+            Op::Binary { kind, a, b } if ty.elem.num().is_some_and(|d| d.is_int()) => {
+                let is_signed = ty.elem.num().is_some_and(|d| d.is_signed());
+                // Below zero a remainder is that of another rule; a launch may promise that there is none.
+                let is_signed = is_signed && !(kind == BinaryKind::Rem && self.assumes);
+                binary(kind, is_signed, facts[a], facts[b])
+            }
+            Op::Compare { kind, a, b } if func.ty(a).elem.num().is_some_and(|d| d.is_int()) => {
+                let (constancy, prefix) = compare(kind, facts[a], facts[b]);
+                AxisInfo { constancy, prefix, ..AxisInfo::UNKNOWN }
+            }
+            Op::Binary { kind, a, b } => {
+                // Of two prefixes, one is within the other.
+                let prefix = match kind {
+                    BinaryKind::And | BinaryKind::Or => facts[a].prefixes().min(facts[b].prefixes()),
+                    BinaryKind::Add
+                    | BinaryKind::Sub
+                    | BinaryKind::Mul
+                    | BinaryKind::MulHi
+                    | BinaryKind::Div
+                    | BinaryKind::Rem
+                    | BinaryKind::Min
+                    | BinaryKind::Max
+                    | BinaryKind::Xor
+                    | BinaryKind::Shl
+                    | BinaryKind::Shr => 1,
+                };
+                AxisInfo { constancy: both_constant(facts[a], facts[b]), prefix, ..AxisInfo::UNKNOWN }
+            }
+            Op::Compare { a, b, .. } => AxisInfo { constancy: both_constant(facts[a], facts[b]), ..AxisInfo::UNKNOWN },
+            Op::Select { cond, a, b } => {
+                let constancy = both_constant(facts[a], facts[b]).min(facts[cond].constancy);
+                AxisInfo { constancy, ..AxisInfo::UNKNOWN }
+            }
+            Op::Unary { x, .. } | Op::Bitcast { x, .. } => {
+                AxisInfo { constancy: facts[x].constancy, ..AxisInfo::UNKNOWN }
+            }
+            _ => AxisInfo::UNKNOWN,
         }
-        Op::Splat { x, .. } => AxisInfo { constancy: extent, ..facts[x] },
-        Op::Broadcast { x, .. } => {
-            let from = func.ty(x).shape;
-            let replicated = from.dims().last() == Some(&1) || from == Shape::SCALAR;
-            if replicated { AxisInfo { contiguity: 1, constancy: extent, prefix: 1, ..facts[x] } } else { facts[x] }
-        }
-        Op::Reshape { x, .. } => {
-            let old = along(func.ty(x).shape);
-            facts[x].cut(if extent >= old { old } else { extent })
-        }
-        Op::Permute { x, order } => {
-            let last = order.dims().last().copied().unwrap_or(0) as usize;
-            if last + 1 == order.rank() { facts[x] } else { facts[x].cut(1) }
-        }
-        // Peers are of both operands, or were two apart.
-        Op::Join { a, b } => facts[a].cut(1).join(facts[b].cut(1)),
-        Op::Split { x, .. } => facts[x].cut(1),
-        Op::Convert { x } => facts[x],
-        Op::Cast { x, to } => match func.ty(x).elem.num() {
-            // A wider integer is the same number, one of another sign the same modulo 2³²; a narrower one wraps.
-            Some(from) if from.is_int() && to.is_int() && to.bits() >= from.bits() => facts[x],
-            Some(_) | None => AxisInfo { contiguity: 1, divisibility: 1, constant: None, ..facts[x] },
-        },
-        Op::Offset { ptr, index } => {
-            let Elem::Ptr { pointee, .. } = ty.elem else { return AxisInfo::UNKNOWN };
-            add(facts[ptr], facts[index], u64::from(pointee.bytes()))
-        }
-        Op::Binary { kind, a, b } if ty.elem.num().is_some_and(|d| d.is_int()) => {
-            binary(kind, ty.elem.num().is_some_and(|d| d.is_signed()), facts[a], facts[b])
-        }
-        Op::Compare { kind, a, b } if func.ty(a).elem.num().is_some_and(|d| d.is_int()) => {
-            let (constancy, prefix) = compare(kind, facts[a], facts[b]);
-            AxisInfo { constancy, prefix, ..AxisInfo::UNKNOWN }
-        }
-        Op::Binary { kind, a, b } => {
-            // Of two prefixes, one is within the other.
-            let prefix = match kind {
-                BinaryKind::And | BinaryKind::Or => facts[a].prefixes().min(facts[b].prefixes()),
-                BinaryKind::Add
-                | BinaryKind::Sub
-                | BinaryKind::Mul
-                | BinaryKind::MulHi
-                | BinaryKind::Div
-                | BinaryKind::Rem
-                | BinaryKind::Min
-                | BinaryKind::Max
-                | BinaryKind::Xor
-                | BinaryKind::Shl
-                | BinaryKind::Shr => 1,
-            };
-            AxisInfo { constancy: both_constant(facts[a], facts[b]), prefix, ..AxisInfo::UNKNOWN }
-        }
-        Op::Compare { a, b, .. } => AxisInfo { constancy: both_constant(facts[a], facts[b]), ..AxisInfo::UNKNOWN },
-        Op::Select { cond, a, b } => {
-            let constancy = both_constant(facts[a], facts[b]).min(facts[cond].constancy);
-            AxisInfo { constancy, ..AxisInfo::UNKNOWN }
-        }
-        Op::Unary { x, .. } | Op::Bitcast { x, .. } => AxisInfo { constancy: facts[x].constancy, ..AxisInfo::UNKNOWN },
-        _ => AxisInfo::UNKNOWN,
     }
 }
 
@@ -325,15 +358,13 @@ fn binary(kind: BinaryKind, signed: bool, a: AxisInfo, b: AxisInfo) -> AxisInfo 
             }
             Some(_) | None => known,
         },
-        BinaryKind::Rem => match b.constant {
-            Some(d) if d > 0 && !signed => {
-                let run = a.contiguity.min(a.divisibility).min(pow2_of(d));
-                AxisInfo { contiguity: run, divisibility: a.divisibility.min(pow2_of(d)), ..known }
-            }
-            // Below zero -8 % 8 is 0, and its neighbour -7.
-            Some(d) if d > 0 => AxisInfo { divisibility: every(a).min(pow2_of(d)), ..known },
-            Some(_) | None => known,
-        },
+        // Peers of an aligned run keep their distance as long as the run does not pass a multiple of the divisor.
+        BinaryKind::Rem if !signed => {
+            let run = a.contiguity.min(a.divisibility).min(every(b)).min(b.constancy);
+            AxisInfo { contiguity: run, divisibility: a.cut(run).divisibility.min(every(b)), ..known }
+        }
+        // Below zero -8 % 8 is 0, and its neighbour -7.
+        BinaryKind::Rem => AxisInfo { divisibility: every(a).min(every(b)), ..known },
         BinaryKind::MulHi | BinaryKind::Shr => known,
     }
 }

@@ -16,8 +16,8 @@ pub trait Analysis {
     /// The join: what holds of a value that is one of two.
     fn join(a: Self::Fact, b: Self::Fact) -> Self::Fact;
 
-    /// The fact of the counter of a loop, from those of its start and its step.
-    fn counter(&self, start: Self::Fact, step: Self::Fact) -> Self::Fact;
+    /// The fact of the counter of a loop, from those of its start, its end and its step.
+    fn counter(&self, start: Self::Fact, end: Self::Fact, step: Self::Fact) -> Self::Fact;
 
     /// The fact of a result of an operation that is not control flow.
     fn transfer(&self, inst: &InstData, result: Value, facts: &SideTable<Value, Self::Fact>) -> Self::Fact;
@@ -56,9 +56,10 @@ impl<A: Analysis> Walk<'_, A> {
 
     fn control(&mut self, inst: &InstData) {
         let func = self.func;
-        if let Op::For { start, step, .. } = inst.op {
+        if let Op::For { start, end, step } = inst.op {
             let counter = func.blocks[inst.regions[0]].params[0];
-            self.facts[counter] = self.analysis.counter(self.facts[start], self.facts[step]);
+            let [start, end, step] = [start, end, step].map(|v| self.facts[v]);
+            self.facts[counter] = self.analysis.counter(start, end, step);
         }
         // Of a loop the facts that hold at first; a branch carries nothing in.
         let mut carried: Vec<Option<A::Fact>> = func.carried(inst).map(|c| c.init.map(|v| self.facts[v])).collect();

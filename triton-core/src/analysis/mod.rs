@@ -7,6 +7,7 @@ pub mod forward;
 pub mod interval;
 pub mod liveness;
 pub mod pressure;
+pub mod promises;
 pub mod read_only;
 pub mod remat;
 pub mod scalars;

@@ -4,11 +4,13 @@
 //! (runs, alignment), but of the last dimension alone; a column of a matrix runs along another one.
 //!
 //! A loop-carried value has the strides of its initial value, if it keeps them. A missing stride is one that is not
-//! known, or that is not the same everywhere.
+//! known, or that is not the same everywhere; but an index that wraps around keeps those which it has elsewhere. Strides say what is
+//! likely and worth asking for, not what is true of every pair of neighbours: that is for [`super::axis`].
 
 use super::forward::{Analysis, forward};
 use crate::entity::SideTable;
-use crate::ir::{Function, InstData, Param, Promised, Value};
+use crate::ir::{Function, InstData, Param, Value};
+use crate::metadata::Promised;
 use crate::ops::kinds::BinaryKind;
 use crate::ops::{Location, Op};
 use crate::types::{DType, Elem, Shape};
@@ -116,7 +118,7 @@ impl Analysis for Analyser<'_> {
         Strides { constant, ..a.both(b, |a, b| (a == b).then_some(a)) }
     }
 
-    fn counter(&self, _: Strides, _: Strides) -> Strides {
+    fn counter(&self, _: Strides, _: Strides, _: Strides) -> Strides {
         Strides::UNIFORM
     }
 
@@ -195,6 +197,9 @@ impl Analyser<'_> {
                 // Along a dimension in which neither changes.
                 (None, None) => of(a).both(of(b), |s, t| (s == 0 && t == 0).then_some(0)),
             },
+            Op::Binary { kind: BinaryKind::Rem, a, b } if of(b).along == Strides::UNIFORM.along => {
+                Strides::of(of(a).along)
+            }
             Op::Binary { a, b, .. } | Op::Compare { a, b, .. } => {
                 of(a).both(of(b), |s, t| (s == 0 && t == 0).then_some(0))
             }

@@ -76,7 +76,6 @@ mod layouts;
 mod operands;
 pub mod parse;
 pub mod print;
-mod promise;
 pub mod rings;
 mod shapes;
 pub mod verify;
@@ -84,14 +83,13 @@ pub mod verify;
 use crate::entity::{Arena, Interner, SideTable, entity};
 use crate::hash::WordMap;
 use crate::layout::{Layout, Mem};
-use crate::metadata::{ProgramMap, Targets};
+use crate::metadata::{ProgramMap, Promised, Targets};
 use crate::ops::{self, Given, LayoutRule, Location, Op, Signature};
 use crate::span::{Sources, Span};
 use crate::types::{DType, Elem, Type};
 
 pub use crate::types::{RingId, Stage, Value};
 pub use layouts::Layouts;
-pub use promise::{Promise, Promised};
 pub use rings::{Item, Ring, RingBuffer};
 
 entity!(

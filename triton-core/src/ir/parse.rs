@@ -4,11 +4,11 @@
 //! it is returned.
 
 use super::{
-    Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Place, Promised, Ring, RingBuffer, RingId, Stage,
-    Value, View, verify,
+    Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Place, Ring, RingBuffer, RingId, Stage, Value, View,
+    verify,
 };
 use crate::layout::{Layout, Mem};
-use crate::metadata::{Target, Targets};
+use crate::metadata::{Promised, Target, Targets};
 use crate::ops::{self, Given, Op, Reader, Signature};
 use crate::span::{Loc, Span};
 use crate::types::{DType, Type};

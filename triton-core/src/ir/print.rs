@@ -1,7 +1,7 @@
 //! Writes the text form.
 
-use super::{Block, Function, LayoutId, MemId, Place, Promised, Ring, RingBuffer, Stage, Value, View};
-use crate::metadata::{Target, Targets};
+use super::{Block, Function, LayoutId, MemId, Place, Ring, RingBuffer, Stage, Value, View};
+use crate::metadata::{Promised, Target, Targets};
 use crate::span::Span;
 use std::fmt::Write;
 

@@ -7,7 +7,7 @@ use super::value::{Known, Val};
 use super::{Checker, unknown};
 use crate::ast::{Expr, Function, GenericKind, Param as AstParam, Path, Type as AstType};
 use crate::diag::{Code, Diagnostic};
-use crate::ir::Promised;
+use crate::metadata::Promised;
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape, Type};
 use std::collections::HashMap;

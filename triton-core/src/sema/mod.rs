@@ -42,7 +42,8 @@ use crate::ast::{
     Pattern, Stmt, Struct as AstStruct, Target, Type as AstType,
 };
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::{Function, Promised, Value};
+use crate::ir::{Function, Value};
+use crate::metadata::Promised;
 use crate::ops::{Op, Outer};
 use crate::span::Span;
 use crate::types::{DType, Elem, Shape, Type};

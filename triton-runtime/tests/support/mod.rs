@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use triton_core::metadata::{
-    Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target, Text,
+    Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Promised, Specialization, Target, Text,
 };
 use triton_core::types::DType;
 use triton_runtime::launch::mode::Safe;
@@ -61,7 +61,7 @@ pub fn succeeded(case: &str, output: &Output) {
 
 /// A parameter that takes part in specialization.
 pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamMetadata {
-    ParamMetadata::new(Cow::Borrowed(name), ty, multiple_of, true, false)
+    ParamMetadata::new(Cow::Borrowed(name), ty, multiple_of, true, Promised::Divisible)
 }
 
 /// Code for `sm_80` with blocks of `threads`.
@@ -76,6 +76,7 @@ pub fn image(entry: &'static str, ptx: impl Into<Text>, specialization: Speciali
         threads,
         [1; 3],
         0,
+        false,
         false,
         programs,
         0,

@@ -7,7 +7,7 @@ use crate::read::signature::Parameter;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use triton_core::ast::{GenericArg, ParamKind};
-use triton_core::metadata::{Image, Text};
+use triton_core::metadata::{Image, Promised, Text};
 use triton_core::types::{Class, DType};
 use triton_core::{Compiled, embed};
 
@@ -19,9 +19,9 @@ pub(crate) fn shared(
     outers: &[TokenStream],
 ) -> TokenStream {
     let p = kernel.private();
-    let mut strides = Strides(configs.first().map_or(&[][..], |compiled| &compiled.strides));
+    let mut promises = Promises(configs.first().map_or(&[][..], |compiled| &compiled.promised));
     let params: Vec<TokenStream> =
-        kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param, &mut strides)).collect();
+        kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param, &mut promises)).collect();
     let count = params.len();
     let texts = configs.iter().enumerate().map(|(config, compiled)| {
         let ir = text(&p, ir_name(config), &compiled.config.ir.get(), compiled, outers);
@@ -59,30 +59,47 @@ pub(crate) fn kernel(
     }
 }
 
-/// Which of the parameters of the IR that are left are strides. Configs of one instance differ in their warps alone.
-struct Strides<'a>(&'a [bool]);
+/// What is promised of the parameters of the IR that are left. Configs of one instance differ in their warps alone.
+struct Promises<'a>(&'a [Promised]);
 
-impl Strides<'_> {
-    /// Whether a scalar is one, and what stands for the next parameter of the user.
-    fn next(&mut self, words: usize) -> bool {
+impl Promises<'_> {
+    /// What is promised of the first word of what stands for the next parameter of the user.
+    fn next(&mut self, words: usize) -> Promised {
         let (own, rest) = self.0.split_at_checked(words).unwrap_or_default();
         self.0 = rest;
-        words == 1 && own.contains(&true)
+        own.first().copied().unwrap_or_default()
+    }
+}
+
+fn promised(p: &TokenStream, promised: Promised) -> TokenStream {
+    match promised {
+        Promised::Divisible => quote!(#p::Promised::Divisible),
+        Promised::Unit => quote!(#p::Promised::Unit),
+        Promised::Pitch(multiple) => quote!(#p::Promised::Pitch(#multiple)),
+        Promised::Extent(multiple) => quote!(#p::Promised::Extent(#multiple)),
+        Promised::Nothing => quote!(#p::Promised::Nothing),
     }
 }
 
 /// The metadata of a parameter: one, or one for each field of a struct.
-fn params(kernel: &Kernel<'_>, instance: &Instance, param: &Parameter, strides: &mut Strides<'_>) -> Vec<TokenStream> {
+fn params(
+    kernel: &Kernel<'_>,
+    instance: &Instance,
+    param: &Parameter,
+    promises: &mut Promises<'_>,
+) -> Vec<TokenStream> {
     let structure = param.ast.as_ref().and_then(|ast| kernel.structs.get(ast.elem.structure?));
-    let Some(structure) = structure else { return self::param(kernel, instance, param, strides).into_iter().collect() };
+    let Some(structure) = structure else {
+        return self::param(kernel, instance, param, promises).into_iter().collect();
+    };
     let fields = structure.fields.iter().filter_map(|(name, ty)| {
         let (p, dtype) = (kernel.private(), DType::from_name(&ty.name)?);
         let general = param.ast.as_ref().is_some_and(|ast| ast.general);
         let specialize = matches!(dtype.class(), Class::Signed | Class::Unsigned) && !general;
         let (name, dtype) = (format!("{}.{name}", param.name), self::dtype(dtype));
         let ty = quote!(#p::ParamType::Scalar(#p::DType::#dtype));
-        let stride = strides.next(1);
-        Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #ty, 1, #specialize, #stride)))
+        let promised = promised(&p, promises.next(1));
+        Some(quote!(#p::ParamMetadata::new(#p::Cow::Borrowed(#name), #ty, 1, #specialize, #promised)))
     });
     fields.collect()
 }
@@ -91,7 +108,7 @@ fn param(
     kernel: &Kernel<'_>,
     instance: &Instance,
     param: &Parameter,
-    strides: &mut Strides<'_>,
+    promises: &mut Promises<'_>,
 ) -> Option<TokenStream> {
     let p = kernel.private();
     let param = param.ast.as_ref()?;
@@ -112,9 +129,9 @@ fn param(
         ParamKind::Ptr | ParamKind::PtrMut | ParamKind::Scalar | ParamKind::Struct => 1,
         ParamKind::Tensor(rank) | ParamKind::TensorMut(rank) => 1 + 2 * usize::from(rank),
     };
-    let stride = strides.next(words);
+    let promised = promised(&p, promises.next(words));
     let name = quote!(#p::Cow::Borrowed(#name));
-    Some(quote!(#p::ParamMetadata::new(#name, #p::ParamType::#ty, #multiple_of, #specialize, #stride)))
+    Some(quote!(#p::ParamMetadata::new(#name, #p::ParamType::#ty, #multiple_of, #specialize, #promised)))
 }
 
 /// The element type that a name stands for in this instance.
@@ -206,6 +223,7 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
     let (major, minor) = image.ptx_version;
     let (shared_bytes, has_assert_buffer, wanted_blocks) =
         (image.shared_bytes, image.has_assert_buffer, image.wanted_blocks);
+    let assumes_dividends = image.assumes_dividends;
     let member = |value: &dyn std::fmt::Debug| Ident::new(&format!("{value:?}"), Span::call_site());
     let (target, specialization) = (member(&image.target), member(&image.specialization));
     let programs = member(&image.programs);
@@ -227,6 +245,7 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
         [#x, #y, #z],
         #shared_bytes,
         #has_assert_buffer,
+        #assumes_dividends,
         #p::ProgramMap::#programs,
         #wanted_blocks,
         #max_registers,
@@ -278,6 +297,7 @@ mod tests {
             [2, 1, 1],
             4096,
             true,
+            false,
             ProgramMap::Identity,
             3,
             Some(168),
@@ -296,6 +316,7 @@ mod tests {
             [2u32, 1u32, 1u32],
             4096u32,
             true,
+            false,
             p::ProgramMap::Identity,
             3u32,
             ::core::option::Option::Some(168u32),
@@ -313,7 +334,7 @@ mod tests {
         let compiled = Compiled {
             config: Config::new(1, "".into(), Vec::new().into()),
             outers: vec![Some(DType::I32)],
-            strides: Vec::new(),
+            promised: Vec::new(),
             spills: None,
         };
         let of = |text: &str| {

@@ -41,7 +41,7 @@ pub(crate) const CORE: &[Row] = &[
     ("ir", &["hash", "span", "entity", "types", "metadata", "layout", "ops"]),
     ("interp", &["span", "entity", "types", "metadata", "layout", "ops", "ir"]),
     ("analysis", &["span", "hash", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
-    ("sema", &["span", "diag", "types", "ast", "ops", "ir"]),
+    ("sema", &["span", "diag", "types", "ast", "metadata", "ops", "ir"]),
     ("passes", &["hash", "span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "analysis"]),
     ("estimate", &["types", "metadata", "layout", "ops", "ir", "analysis", "passes"]),
     ("ptx", &["span", "hash", "entity", "types", "metadata", "layout", "ops", "ir", "analysis"]),

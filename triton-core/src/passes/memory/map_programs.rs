@@ -89,7 +89,7 @@ impl Analysis for Dependence {
         Axes(a.0 | b.0)
     }
 
-    fn counter(&self, start: Axes, step: Axes) -> Axes {
+    fn counter(&self, start: Axes, _: Axes, step: Axes) -> Axes {
         Dependence::join(start, step)
     }
 

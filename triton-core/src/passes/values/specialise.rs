@@ -4,7 +4,8 @@
 //! the passes of stage 0 have removed the multiplications by it.
 
 use crate::entity::SideTable;
-use crate::ir::{Function, Param, Promise, Value};
+use crate::ir::{Function, Param, Value};
+use crate::metadata::Promise;
 use crate::ops::Op;
 use crate::passes::Env;
 use crate::span::Span;
@@ -15,7 +16,7 @@ use crate::types::{Constant, Elem};
 /// # Errors
 /// A bug in this pass, or in one that runs after it.
 pub fn specialise(func: &mut Function, env: &Env) -> Result<(), String> {
-    let is_one = |p: &&Param| p.promise(func.ty(p.value).elem, env.specialization) == Promise::One;
+    let is_one = |p: &&Param| p.promised.under(env.specialization, func.ty(p.value).elem) == Promise::One;
     let units: Vec<Value> = func.params.iter().filter(is_one).map(|p| p.value).collect();
     if units.is_empty() {
         return Ok(());

@@ -1,8 +1,7 @@
 //! What the specializations promise of parameters: the one table that the compiler's passes, the launcher's rules and the tests
 //! agree with.
 
-use super::Param;
-use crate::metadata::Specialization;
+use super::Specialization;
 use crate::types::Elem;
 
 /// What the [specializations](Specialization) promise of a parameter.
@@ -13,9 +12,9 @@ pub enum Promised {
     Divisible,
     /// That it is 1, under `unit_stride`: the stride along the axis that runs along memory.
     Unit,
-    /// That it is a multiple of this, under `aligned16`: another stride of a view, and the elements in 16 bytes.
+    /// That it is a multiple of this, under `aligned16`: another stride, and the elements in 16 bytes.
     Pitch(u32),
-    /// That it is a multiple of this, under `divisible16`: the extent of a view along memory, likewise.
+    /// That it is a multiple of this, under `divisible16`: the extent along memory, likewise.
     Extent(u32),
     /// Nothing.
     Nothing,
@@ -26,15 +25,13 @@ impl Promised {
     pub fn unless(general: bool) -> Promised {
         if general { Promised::Nothing } else { Promised::Divisible }
     }
-}
 
-impl Param {
-    /// A promise that a specialization makes of this parameter.
-    pub fn promise(&self, elem: Elem, specialization: Specialization) -> Promise {
+    /// What a specialization promises of a parameter of these elements.
+    pub fn under(self, specialization: Specialization, elem: Elem) -> Promise {
         let from = |least: Specialization, promise: Promise| {
             if specialization >= least { promise } else { Promise::Multiple(1) }
         };
-        match (self.promised, elem) {
+        match (self, elem) {
             (Promised::Divisible, Elem::Ptr { .. }) => from(Specialization::Aligned16, Promise::Multiple(16)),
             (Promised::Divisible, Elem::Num(dtype)) if dtype.is_int() => {
                 from(Specialization::Divisible16, Promise::Multiple(16))
@@ -44,6 +41,12 @@ impl Param {
             (Promised::Extent(multiple), _) => from(Specialization::Divisible16, Promise::Multiple(multiple)),
             (Promised::Divisible | Promised::Nothing, _) => Promise::Multiple(1),
         }
+    }
+
+    /// The specialization that promises most of what this number, or address in bytes, keeps.
+    pub fn kept_by(self, bits: u64, elem: Elem) -> Specialization {
+        let keeps = |&specialization: &Specialization| self.under(specialization, elem).keeps(bits);
+        Specialization::ALL.iter().rev().copied().find(keeps).unwrap_or(Specialization::Generic)
     }
 }
 
