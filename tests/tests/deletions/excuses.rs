@@ -12,6 +12,14 @@ const fn after_meeting(nth: usize) -> Excuse {
     }
 }
 
+/// Products of one warpgroup, whose operands are stored by its threads, and not by copies.
+const ONE_WARPGROUP: &[&str] = &[
+    "run/cluster_product sm_90a unit_stride",
+    "run/cluster_product sm_90a generic",
+    "run/pointers_cut sm_90a aligned16",
+    "run/pointers_wrapped sm_90a aligned16",
+];
+
 /// All of them.
 pub const EXCUSES: &[Excuse] = &[
     after_meeting(2),
@@ -35,7 +43,7 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "the fence of the mbarriers of mailboxes, by the same thread, follows it",
     },
     Excuse {
-        programs: &["run/cluster_product sm_90a aligned16"],
+        programs: &["run/cluster_product sm_90a aligned16", "run/pointers_wrapped sm_90a divisible16"],
         instruction: "bar.sync 0",
         nth: 2,
         reason: "one warpgroup multiplies, and all of it waits for the product before the thread goes on that fills the slot",
@@ -51,10 +59,16 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "is for large buffers that take the ring's bytes, and messages have bytes of their own",
     },
     Excuse {
-        programs: &["run/cluster_product sm_90a unit_stride", "run/cluster_product sm_90a generic"],
+        programs: ONE_WARPGROUP,
         instruction: "fence.proxy.async.shared::cta",
         nth: 1,
         reason: "the product before it has been waited for by the one warpgroup that there is, and the fence after the stores is the one that it needs",
+    },
+    Excuse {
+        programs: &["run/pointers_wrapped sm_80 divisible16"],
+        instruction: "bar.sync 0",
+        nth: 3,
+        reason: "the last fragments of the ring are loaded before the last barrier of the loop, and then its bytes are taken for the result",
     },
     Excuse {
         programs: &["run/ring_gathered sm_90a aligned16"],
@@ -63,7 +77,7 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "every warpgroup has waited for its product before the barrier, and the fence after the stores is the one that the next needs",
     },
     Excuse {
-        programs: &["run/cluster_product sm_90a unit_stride", "run/cluster_product sm_90a generic"],
+        programs: ONE_WARPGROUP,
         instruction: "bar.sync 0",
         nth: 1,
         reason: "one warpgroup multiplies, and all of it has waited for the product before any thread stores the next operands",

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use triton::launch::mode::Unsafe;
 use triton::prelude::*;
 use triton::{DevicePtrMut, Kernel, Launch, LaunchArg};
-use triton_core::ir::{Function, Promised};
-use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
+use triton_core::ir::Function;
+use triton_core::metadata::{Arg, Config, Image, KernelMetadata, ParamMetadata, ParamType, Promised, Specialization};
 use triton_core::passes::{self, Env};
 use triton_core::types::{DType, Elem};
 use triton_tests::corpus::expected;
@@ -70,6 +70,9 @@ cases! {
     cluster_product_wide,
     multicast,
     multicast_epilogue,
+    pointers_cut,
+    pointers_strided,
+    pointers_wrapped,
     ring_division,
     steps,
     steps_transposed,
@@ -247,8 +250,8 @@ pub fn metadata(func: &Function, ir: String, images: Vec<Image>) -> KernelMetada
             Elem::Ptr { pointee, mutable: false } => ParamType::Ptr(pointee),
             Elem::Ptr { pointee, mutable: true } => ParamType::PtrMut(pointee),
         };
-        let (specialize, stride) = (param.promised != Promised::Nothing, param.promised == Promised::Unit);
-        ParamMetadata::new(Cow::Owned(param.name.clone()), ty, param.multiple_of, specialize, stride)
+        let specialize = param.promised != Promised::Nothing;
+        ParamMetadata::new(Cow::Owned(param.name.clone()), ty, param.multiple_of, specialize, param.promised)
     });
     let params: Vec<ParamMetadata> = params.collect();
     let config = Config::new(func.num_warps, ir.into(), images.into());

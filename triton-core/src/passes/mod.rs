@@ -12,7 +12,7 @@ pub mod values;
 
 use self::layouts::{partition, place, split};
 use self::memory::{allocate, exchange, map_programs, multicast, persist, schedule, stage_rows, sync, wait};
-use self::values::{combine, cse, dce, fold, licm, relax, sink, specialise};
+use self::values::{combine, cse, dce, fold, induct, licm, relax, sink, specialise};
 use crate::ir::{Function, verify};
 use crate::metadata::{Arg, Specialization, Target};
 
@@ -75,6 +75,7 @@ pub const OPTIMISE: &[Pass] = passes! {
     combine: "simplifies operations on the results of others", |func, _| combine::combine(func);
     cse: "eliminates common subexpressions", |func, _| { cse::cse(func); Ok(()) };
     licm: "hoists loop invariants", |func, _| { licm::licm(func); Ok(()) };
+    induct: "derives stepped pointers from the loop's counter", |func, _| induct::induct(func);
     dce: "removes dead code", |func, _| { dce::dce(func); Ok(()) };
     sink: "moves widening casts to their first use", |func, _| { sink::sink(func); Ok(()) };
 };

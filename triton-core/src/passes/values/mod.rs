@@ -4,6 +4,7 @@ pub mod combine;
 pub mod cse;
 pub mod dce;
 pub mod fold;
+pub mod induct;
 pub mod licm;
 pub mod relax;
 pub mod sink;

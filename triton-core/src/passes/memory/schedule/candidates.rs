@@ -89,7 +89,7 @@ fn copies(
         let bulk = env.target.info().bulk_copies && aligned * u64::from(mem.bits() / 8) >= access::WIDEST.into();
         let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, rounding.is_some(), 1, from).is_some();
         let wide = bytes >= access::NARROWEST_COPY.into() && rounding.is_none();
-        (alone && (wide || bulk) && read_only.contains(func, from)).then_some(Copy {
+        (alone && (wide || bulk) && read_only.is_constant(func, from)).then_some(Copy {
             load,
             rounding,
             store,
