@@ -301,6 +301,13 @@ impl Search<'_> {
                 {
                     continue;
                 }
+                // It is read from shared memory: no thread has it, and none converts it there.
+                if used.role == Role::Right
+                    && matches!(label, Label::Product { kind: DotKind::Wgmma, .. })
+                    && graph.vars[from].kind == VarKind::Elementwise
+                {
+                    continue;
+                }
                 if let Some(layout) = graph.origin(func, &mut self.layouts, used.value, label.needs(used.role))
                     && let Some(layout) = graph.works_in(func, &mut self.layouts, from, layout)
                 {

@@ -87,7 +87,14 @@ fn recomputed_from(
     id: LayoutId,
 ) -> Option<Value> {
     let narrow = graph.vars[var].narrow?;
-    let registers = layouts[id].registers();
+    // What `wgmma` reads from shared memory no thread has.
+    let in_memory = graph.users[var].iter().map(|&used| &graph.uses[used]).any(|used| match chosen[used.var].product {
+        Some((DotKind::Wgmma, [_, right])) if used.role == Role::Right => {
+            graph.origin(func, layouts, used.value, right) == Some(id)
+        }
+        Some(_) | None => false,
+    });
+    let registers = Some(layouts[id].registers()).filter(|_| !in_memory);
     let cycles = |bits| layouts.estimate(chosen[var].domain, id, bits, env.target.info().stmatrix);
     graph.moved(func, var, registers, cycles).1.then_some(narrow)
 }

@@ -416,18 +416,21 @@ impl Graph {
         tells.then_some(id)
     }
 
-    /// Cycles to have a variable's result in another layout, of this many registers, and whether by computing it again from
-    /// what is narrower; `cycles` says what converting elements of this many bits costs.
+    /// Cycles to have a variable's result in another layout, of this many registers (`None` if no thread has it there: it is read from
+    /// shared memory), and whether by computing it again from what is narrower; `cycles` says what converting elements of this many bits
+    /// costs.
     pub fn moved(
         &self,
         func: &Function,
         var: usize,
-        registers: usize,
+        registers: Option<usize>,
         mut cycles: impl FnMut(u32) -> f64,
     ) -> (f64, bool) {
         let Var { bits, weight, narrow, .. } = self.vars[var];
         let whole = cycles(bits);
-        let Some(narrow) = narrow.filter(|_| whole > 0.0) else { return (whole, false) };
+        let (Some(narrow), Some(registers)) = (narrow.filter(|_| whole > 0.0), registers) else {
+            return (whole, false);
+        };
         let computed = f64::from(func.num_warps) * registers as f64 * weight * cost::ISSUE;
         let recomputed = cycles(func.ty(narrow).elem.bits()) + computed;
         (recomputed.min(whole), recomputed < whole)

@@ -73,7 +73,7 @@ impl<'a> Labelling<'a> {
         let costs = Costs::new(self.func, &self.env, &self.graph, &self.facts);
         let label = |var: usize| self.labels[var][choice[var]];
         let mut total: f64 = (0..choice.len()).map(|var| costs.of(var, label(var), &self.layouts)).sum();
-        let mut moves = Moves::new(self.func, &self.env, &self.graph, &self.facts, &mut self.layouts);
+        let mut moves = Moves::new(self.func, &self.env, &self.graph, &self.facts, (&mut self.layouts, &self.labels));
         for used in &self.graph.uses {
             if let Some((from, value)) = used.from {
                 let src = moves.yields(from, &[label(from)])?;
@@ -109,7 +109,7 @@ impl<'a> Labelling<'a> {
         let costs = Costs::new(self.func, &self.env, &self.graph, &self.facts);
         let of = |&var: &usize| labels[var].iter().map(|&label| costs.of(var, label, &self.layouts)).collect();
         let mut own: Vec<Vec<f64>> = open.iter().map(of).collect();
-        let mut moves = Moves::new(self.func, &self.env, &self.graph, &self.facts, &mut self.layouts);
+        let mut moves = Moves::new(self.func, &self.env, &self.graph, &self.facts, (&mut self.layouts, &self.labels));
         let mut pairs = Vec::new();
         for used in &self.graph.uses {
             let Some((from, value)) = used.from else { continue };
@@ -166,6 +166,8 @@ struct Moves<'a> {
     stmatrix: bool,
     /// The most slots of the rings of the `for` that a block is the body of; 0 of another block.
     stages: SideTable<Block, u32>,
+    /// Layouts of right operands that `wgmma` reads from shared memory, and of what is reshaped to them.
+    in_memory: Vec<LayoutId>,
 }
 
 impl<'a> Moves<'a> {
@@ -174,8 +176,16 @@ impl<'a> Moves<'a> {
         env: &Env,
         graph: &'a Graph,
         facts: &'a SideTable<Value, AxisInfo>,
-        layouts: &'a mut Layouts,
+        (layouts, labels): (&'a mut Layouts, &[Vec<Label>]),
     ) -> Moves<'a> {
+        let mut in_memory = Vec::new();
+        for used in graph.uses.iter().filter(|used| used.role == Role::Right) {
+            for label in &labels[used.var] {
+                if let Label::Product { kind: DotKind::Wgmma, right, .. } = *label {
+                    in_memory.extend(graph.origin(func, layouts, used.value, right));
+                }
+            }
+        }
         let mut stages = SideTable::new(0);
         for inst in func.walk() {
             if let (Op::For { .. }, &[body]) = (func.insts[inst].op, &func.insts[inst].regions[..]) {
@@ -183,7 +193,7 @@ impl<'a> Moves<'a> {
             }
         }
         let read_only = ReadOnly::of(func);
-        Moves { func, graph, facts, read_only, layouts, stmatrix: env.target.info().stmatrix, stages }
+        Moves { func, graph, facts, read_only, layouts, stmatrix: env.target.info().stmatrix, stages, in_memory }
     }
 
     /// The layouts of a variable's result.
@@ -219,7 +229,7 @@ impl<'a> Moves<'a> {
 
     /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst`.
     fn cycles(&mut self, src: LayoutId, dst: LayoutId, (var, value): (usize, Value)) -> f64 {
-        let registers = self.layouts[dst].registers();
+        let registers = Some(self.layouts[dst].registers()).filter(|_| !self.in_memory.contains(&dst));
         let of_bits = |bits: u32| self.layouts.estimate(src, dst, bits, self.stmatrix);
         let of_copy = match self.graph.vars[var].narrow {
             None => self.layouts.estimate(src, dst, self.func.ty(value).elem.bits(), self.stmatrix),

@@ -12,8 +12,9 @@ use crate::ops::kinds::UnaryKind;
 use crate::ops::{Location, Op};
 use crate::passes::Env;
 
-/// The loops of a function that ask for stages and have loads for them.
-pub(super) fn candidates(func: &Function, env: &Env) -> Vec<Loop> {
+/// The loops of a function that ask for stages and have loads for them. Loads that are `staged` in these buffers are read from there by
+/// threads, and not by products.
+pub(super) fn candidates(func: &Function, env: &Env, staged: &[Value]) -> Vec<Loop> {
     if most_stages(func) < 2 {
         return Vec::new();
     }
@@ -22,7 +23,7 @@ pub(super) fn candidates(func: &Function, env: &Env) -> Vec<Loop> {
     let read_only = ReadOnly::of(func);
     let of = |(block, inst): (Block, Inst)| {
         let region = func.insts[inst].regions[0];
-        let copies = copies(func, &defs, &facts, &read_only, env, region);
+        let copies = copies(func, &defs, &facts, &read_only, env, (region, staged));
         let in_flight = product_in_flight(func, &defs, inst, &copies);
         Loop { block, inst, copies, in_flight }
     };
@@ -38,7 +39,7 @@ fn copies(
     facts: &SideTable<Value, AxisInfo>,
     read_only: &ReadOnly,
     env: &Env,
-    region: Block,
+    (region, staged): (Block, &[Value]),
 ) -> Vec<Copy> {
     // What is computed for an item that the loop may not come to cannot fail.
     let remat = Remat { func, defs, tiles: true, divisions: Divisions::ByConstants, reads: Some(read_only) };
@@ -52,6 +53,12 @@ fn copies(
     for &inst in func.blocks[region].insts.iter().rev() {
         let data = &func.insts[inst];
         let by_threads = !in_flight::is_product(&data.op);
+        // Threads read what they copied.
+        if let Op::SharedLoad { buffer, .. } = data.op
+            && staged.contains(&buffer)
+        {
+            (multiplied[buffer], fragments[buffer]) = (1, true);
+        }
         for (operand, _) in func.shared_operands(&data.op) {
             multiplied[operand] += 1;
             fragments[operand] |= by_threads;

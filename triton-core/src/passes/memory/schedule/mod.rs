@@ -20,10 +20,14 @@
 //! allow, and is not made for less than two. A loop that asks for two or more itself has two where they do not fit:
 //! that is then an error.
 //!
+//! An operand that is converted, scaled or combined with others before a product takes it is loaded ahead as it is in memory: `conversions`
+//! finds such loads, and threads that convert elements read from the ring what they would have loaded.
+//!
 //! Three steps with data between: `candidates` are the loops and loads that rings could take, a `Plan` says which of
 //! them do and how many slots each ring has, and `write` makes it so.
 
 mod candidates;
+mod conversions;
 mod plan;
 mod write;
 
@@ -37,12 +41,36 @@ use crate::passes::Env;
 /// # Errors
 /// None for a function that the verifier accepts.
 pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
-    let candidates = candidates::candidates(func, env);
+    if let Some((mut staged, plan)) = converted(func, env)? {
+        write::write(&mut staged, &plan)?;
+        *func = staged;
+        return Ok(());
+    }
+    let candidates = candidates::candidates(func, env, &[]);
     if candidates.is_empty() {
         return Ok(());
     }
     let plan = Plan::of(func, env, candidates)?;
     write::write(func, &plan)
+}
+
+/// The function with loads of converted operands stored as they are, and the rings that take them: those that no ring takes stay as they
+/// were. `None` if there are none, or no room.
+fn converted(func: &Function, env: &Env) -> Result<Option<(Function, Plan)>, String> {
+    let mut conversions = conversions::find(func);
+    while !conversions.is_empty() {
+        let mut staged = func.clone();
+        let made = conversions::stage(&mut staged, &conversions)?;
+        let candidates = candidates::candidates(&staged, env, &[&made[..], &conversions.buffers].concat());
+        let is_in = |loops: &[Loop], buffer: Value| loops.iter().any(|of| of.copies.iter().any(|c| c.buffer == buffer));
+        if made.iter().all(|&buffer| is_in(&candidates, buffer)) {
+            let plan = Plan::of(&staged, env, candidates)?;
+            return Ok(made.iter().all(|&buffer| is_in(&plan.loops, buffer)).then_some((staged, plan)));
+        }
+        let mut taken = made.iter().map(|&buffer| is_in(&candidates, buffer));
+        conversions.loads.retain(|_| taken.next() == Some(true));
+    }
+    Ok(None)
 }
 
 /// The rings of a scheduled function, a line each: how many stages, and what each of them holds.
