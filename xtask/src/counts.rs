@@ -26,6 +26,7 @@ const SOURCES: &[&[&str]] = &[
     &["benchmarks/src/tiles.rs"],
     &["benchmarks/src/products.rs"],
     &["benchmarks/src/fused.rs"],
+    &["benchmarks/src/users/products.rs"],
     &["triton-kernels/src/functions/gemm.rs", "triton-kernels/src/gemm/kernels/whole.rs"],
     &["tests/corpus/counts/kernels.rs"],
 ];
