@@ -1,4 +1,4 @@
-//! Matrix products as users write them: Triton's tutorial 03, by pointers, word by word.
+//! Matrix products as users write them: Triton's tutorial 03, by pointers, word by word, and by views.
 
 use triton::prelude::*;
 
@@ -15,7 +15,7 @@ pub fn leaky_relu(x: Tile<f32>) -> Tile<f32> {
     (BM = 128, BN = 128, BK = 32, GROUP = 8, LEAKY = false, num_warps = 4, num_stages = 4),
     (BM = 128, BN = 64, BK = 32, GROUP = 8, LEAKY = false, num_warps = 4, num_stages = 4),
     (BM = 128, BN = 256, BK = 64, GROUP = 8, LEAKY = true, num_warps = 8, num_stages = 3),
-])]
+], tune = [BM, BN, BK, GROUP])]
 #[allow(clippy::too_many_arguments, reason = "as in the tutorial")]
 pub fn matmul_pointers<const BM: i32, const BN: i32, const BK: i32, const GROUP: i32, const LEAKY: bool>(
     a: Ptr<f16>,
@@ -65,4 +65,28 @@ pub fn matmul_pointers<const BM: i32, const BN: i32, const BK: i32, const GROUP:
     let c_ptrs = c + stride_cm * offs_cm.expand_dims(1) + stride_cn * offs_cn.expand_dims(0);
     let c_mask = (offs_cm.expand_dims(1) < m) & (offs_cn.expand_dims(0) < n);
     store(c_ptrs, product, c_mask);
+}
+
+/// Tutorial 03 by views.
+#[triton::kernel(configs = [
+    (BM = 128, BN = 256, BK = 64, LEAKY = false, num_warps = 8, num_stages = 3),
+    (BM = 64, BN = 256, BK = 32, LEAKY = false, num_warps = 4, num_stages = 4),
+    (BM = 128, BN = 128, BK = 32, LEAKY = false, num_warps = 4, num_stages = 4),
+    (BM = 128, BN = 64, BK = 32, LEAKY = false, num_warps = 4, num_stages = 4),
+    (BM = 128, BN = 256, BK = 64, LEAKY = true, num_warps = 8, num_stages = 3),
+], tune = [BM, BN, BK])]
+pub fn matmul_views<const BM: i32, const BN: i32, const BK: i32, const LEAKY: bool>(
+    a: Tensor<f16, 2>,
+    b: Tensor<f16, 2>,
+    c: TensorMut<f16, 2>,
+) {
+    let (m, n) = (program_id(0) * BM, program_id(1) * BN);
+    let mut acc = zeros::<f32>([BM, BN]);
+    for k in (0..a.dim(1)).step_by(BK) {
+        acc = dot(a.load([m, k], [BM, BK]), b.load([k, n], [BK, BN]), acc);
+    }
+    if LEAKY {
+        acc = leaky_relu(acc);
+    }
+    c.store([m, n], acc.to::<f16>());
 }
