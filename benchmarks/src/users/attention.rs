@@ -21,13 +21,13 @@ fn online<const BN: i32>(
 /// Tutorial 06: out = softmax(q · kᵀ · scale) · v of heads of D columns, by pointers. `stride_h` and `stride_m` are those of all operands, in
 /// elements; a causal row sees the keys up to its own. The tutorial's blocks divide the rows.
 #[triton::kernel(configs = [
-    (D = 64, BM = 128, BN = 64, CAUSAL = false, num_warps = 4, num_stages = 3),
+    (D = 64, BM = 128, BN = 64, CAUSAL = false, num_warps = 8, num_stages = 3),
     (D = 64, BM = 128, BN = 32, CAUSAL = false, num_warps = 4, num_stages = 4),
     (D = 64, BM = 64, BN = 64, CAUSAL = false, num_warps = 4, num_stages = 3),
-    (D = 64, BM = 128, BN = 64, CAUSAL = true, num_warps = 4, num_stages = 3),
+    (D = 64, BM = 128, BN = 64, CAUSAL = true, num_warps = 8, num_stages = 3),
     (D = 64, BM = 128, BN = 32, CAUSAL = true, num_warps = 4, num_stages = 4),
     (D = 64, BM = 64, BN = 64, CAUSAL = true, num_warps = 4, num_stages = 3),
-], tune = [BM, BN])]
+], tune = [D, BM, BN])]
 #[allow(clippy::too_many_arguments, reason = "as in the tutorial")]
 pub fn attention_pointers<const D: i32, const BM: i32, const BN: i32, const CAUSAL: bool>(
     q: Ptr<f16>,
@@ -81,13 +81,13 @@ pub fn attention_pointers<const D: i32, const BM: i32, const BN: i32, const CAUS
 
 /// Tutorial 06 by views, of operands \[heads, rows, D\].
 #[triton::kernel(configs = [
-    (D = 64, BM = 128, BN = 64, CAUSAL = false, num_warps = 4, num_stages = 3),
+    (D = 64, BM = 128, BN = 64, CAUSAL = false, num_warps = 8, num_stages = 3),
     (D = 64, BM = 128, BN = 32, CAUSAL = false, num_warps = 4, num_stages = 4),
     (D = 64, BM = 64, BN = 64, CAUSAL = false, num_warps = 4, num_stages = 3),
-    (D = 64, BM = 128, BN = 64, CAUSAL = true, num_warps = 4, num_stages = 3),
+    (D = 64, BM = 128, BN = 64, CAUSAL = true, num_warps = 8, num_stages = 3),
     (D = 64, BM = 128, BN = 32, CAUSAL = true, num_warps = 4, num_stages = 4),
     (D = 64, BM = 64, BN = 64, CAUSAL = true, num_warps = 4, num_stages = 3),
-], tune = [BM, BN])]
+], tune = [D, BM, BN])]
 pub fn attention_views<const D: i32, const BM: i32, const BN: i32, const CAUSAL: bool>(
     q: Tensor<f16, 3>,
     k: Tensor<f16, 3>,

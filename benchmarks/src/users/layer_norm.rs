@@ -3,7 +3,7 @@
 use triton::prelude::*;
 
 /// Tutorial 05, forward, by pointers: a row a program, in blocks, and the mean and 1 / √(variance + eps) of each row.
-#[triton::kernel(configs = [(BLOCK = 8192, num_warps = 8)])]
+#[triton::kernel(configs = [(BLOCK = 8192, num_warps = 8)], tune = [BLOCK])]
 #[allow(clippy::too_many_arguments, reason = "as in the tutorial")]
 pub fn layer_norm_pointers<const BLOCK: i32>(
     x: Ptr<f16>,
@@ -48,7 +48,7 @@ pub fn layer_norm_pointers<const BLOCK: i32>(
 }
 
 /// Tutorial 05, forward, by views: a program keeps its row.
-#[triton::kernel(configs = [(N = 8192, num_warps = 8)])]
+#[triton::kernel(configs = [(N = 8192, num_warps = 8)], tune = [N])]
 pub fn layer_norm_views<const N: i32>(
     x: Tensor<f16, 2>,
     y: TensorMut<f16, 2>,
@@ -73,7 +73,7 @@ pub fn layer_norm_views<const N: i32>(
 
 /// Tutorial 05, backward, by pointers: the gradient of a row, and its parts of those of weights and biases, which are added to one of
 /// `groups` rows of partial sums under the lock of that row. Behind the locks is a flag for each, which says whether its row has sums yet.
-#[triton::kernel(configs = [(N = 8192, num_warps = 8)])]
+#[triton::kernel(configs = [(N = 8192, num_warps = 8)], tune = [N])]
 #[allow(clippy::too_many_arguments, reason = "as in the tutorial")]
 pub fn layer_norm_dx_pointers<const N: i32>(
     dx: PtrMut<f16>,
@@ -128,7 +128,7 @@ pub fn layer_norm_dx_pointers<const N: i32>(
 }
 
 /// Tutorial 05, backward: the sums of the partial sums, by pointers.
-#[triton::kernel(configs = [(BM = 32, BN = 128, num_warps = 4)])]
+#[triton::kernel(configs = [(BM = 32, BN = 128, num_warps = 4)], tune = [BM, BN])]
 pub fn layer_norm_dwdb_pointers<const BM: i32, const BN: i32>(
     dw: Ptr<f16>,
     db: Ptr<f16>,
@@ -153,7 +153,7 @@ pub fn layer_norm_dwdb_pointers<const BM: i32, const BN: i32>(
 }
 
 /// Tutorial 05, backward, by views: the same under locks.
-#[triton::kernel(configs = [(N = 8192, num_warps = 8)])]
+#[triton::kernel(configs = [(N = 8192, num_warps = 8)], tune = [N])]
 #[allow(clippy::too_many_arguments, reason = "as in the tutorial")]
 pub fn layer_norm_dx_views<const N: i32>(
     dx: TensorMut<f16, 2>,
@@ -193,7 +193,7 @@ pub fn layer_norm_dx_views<const N: i32>(
 }
 
 /// Tutorial 05, backward: the sums of the partial sums, by views.
-#[triton::kernel(configs = [(BM = 32, BN = 128, num_warps = 4)])]
+#[triton::kernel(configs = [(BM = 32, BN = 128, num_warps = 4)], tune = [BM, BN])]
 pub fn layer_norm_dwdb_views<const BM: i32, const BN: i32>(
     dw: Tensor<f16, 2>,
     db: Tensor<f16, 2>,

@@ -7,7 +7,7 @@ use triton::prelude::*;
 #[triton::kernel(configs = [
     (BM = 16, BN = 64, BK = 128, num_warps = 4, num_stages = 3),
     (BM = 16, BN = 128, BK = 64, num_warps = 4, num_stages = 4),
-    (BM = 64, BN = 128, BK = 64, num_warps = 4, num_stages = 3),
+    (BM = 64, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
     (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
 ], tune = [BM, BN, BK])]
 #[allow(clippy::too_many_arguments, reason = "as in the tutorials")]
@@ -50,7 +50,7 @@ pub fn w8a16_pointers<const BM: i32, const BN: i32, const BK: i32>(
 #[triton::kernel(configs = [
     (BM = 16, BN = 64, BK = 128, num_warps = 4, num_stages = 3),
     (BM = 16, BN = 128, BK = 64, num_warps = 4, num_stages = 4),
-    (BM = 64, BN = 128, BK = 64, num_warps = 4, num_stages = 3),
+    (BM = 64, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
     (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
 ], tune = [BM, BN, BK])]
 pub fn w8a16_views<const BM: i32, const BN: i32, const BK: i32>(

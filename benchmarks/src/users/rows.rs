@@ -3,7 +3,7 @@
 use triton::prelude::*;
 
 /// Tutorial 02: softmax of rows, by pointers: each program goes over rows, as many apart as there are programs.
-#[triton::kernel(configs = [(N = 1024, num_warps = 8), (N = 4096, num_warps = 8)])]
+#[triton::kernel(configs = [(N = 1024, num_warps = 8), (N = 4096, num_warps = 8)], tune = [N])]
 pub fn softmax_pointers<const N: i32>(
     output: PtrMut<f32>,
     input: Ptr<f32>,
@@ -31,7 +31,7 @@ pub fn softmax_pointers<const N: i32>(
 }
 
 /// Tutorial 02 by views: a row a program.
-#[triton::kernel(configs = [(N = 1024, num_warps = 8), (N = 4096, num_warps = 8)])]
+#[triton::kernel(configs = [(N = 1024, num_warps = 8), (N = 4096, num_warps = 8)], tune = [N])]
 pub fn softmax_views<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
     let at = [program_id(0), 0];
     let row = x.load_or(at, [1, N], f32::NEG_INFINITY);
@@ -40,7 +40,7 @@ pub fn softmax_views<const N: i32>(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
 }
 
 /// The eight largest of each row of N elements and their columns, in falling order, by pointers: the greatest is taken eight times.
-#[triton::kernel(configs = [(R = 4, N = 1024, num_warps = 4)])]
+#[triton::kernel(configs = [(R = 4, N = 1024, num_warps = 4)], tune = [R, N])]
 pub fn top_pointers<const R: i32, const N: i32>(
     x: Ptr<f32>,
     values: PtrMut<f32>,
@@ -61,12 +61,8 @@ pub fn top_pointers<const R: i32, const N: i32>(
 }
 
 /// The eight largest of each row of N elements and their columns, in falling order, by views.
-#[triton::kernel(configs = [(R = 4, N = 1024, num_warps = 4)])]
-pub fn top_views<const R: i32, const N: i32>(
-    x: Tensor<f32, 2>,
-    values: TensorMut<f32, 2>,
-    columns: TensorMut<i32, 2>,
-) {
+#[triton::kernel(configs = [(R = 4, N = 1024, num_warps = 4)], tune = [R, N])]
+pub fn top_views<const R: i32, const N: i32>(x: Tensor<f32, 2>, values: TensorMut<f32, 2>, columns: TensorMut<i32, 2>) {
     let row = program_id(0) * R;
     let offsets = arange(0, N).expand_dims(0);
     let place = arange(0, 8).expand_dims(0);
@@ -85,7 +81,7 @@ pub fn top_views<const R: i32, const N: i32>(
 
 /// Group norm by pointers: a group of C channels of N elements a program, a weight and a bias for each channel. Programs are numbered by
 /// the groups of the first item, then those of the second, and so on.
-#[triton::kernel(configs = [(C = 16, N = 1024, num_warps = 16)])]
+#[triton::kernel(configs = [(C = 16, N = 1024, num_warps = 16)], tune = [C, N])]
 pub fn group_norm_pointers<const C: i32, const N: i32>(
     x: Ptr<f16>,
     w: Ptr<f16>,
@@ -112,7 +108,7 @@ pub fn group_norm_pointers<const C: i32, const N: i32>(
 }
 
 /// Group norm by views: x and the result are \[items · groups, C, elements\], the weights and biases \[groups, C\].
-#[triton::kernel(configs = [(C = 16, N = 1024, num_warps = 16)])]
+#[triton::kernel(configs = [(C = 16, N = 1024, num_warps = 16)], tune = [C, N])]
 pub fn group_norm_views<const C: i32, const N: i32>(
     x: Tensor<f16, 3>,
     w: Tensor<f16, 2>,

@@ -3,7 +3,7 @@
 use triton::prelude::*;
 
 /// Turns pairs of neighbours of vectors of D elements, by pointers: x is \[heads, positions, D\], `cos` and `sin` are \[positions, D / 2\].
-#[triton::kernel(configs = [(ROWS = 32, D = 64, num_warps = 4)])]
+#[triton::kernel(configs = [(ROWS = 32, D = 64, num_warps = 4)], tune = [ROWS, D])]
 pub fn rotary_pointers<const ROWS: i32, const D: i32>(
     x: Ptr<f16>,
     cos: Ptr<f32>,
@@ -24,7 +24,7 @@ pub fn rotary_pointers<const ROWS: i32, const D: i32>(
 }
 
 /// The same by views: one load reads both elements of a pair.
-#[triton::kernel(configs = [(ROWS = 32, D = 64, num_warps = 4)])]
+#[triton::kernel(configs = [(ROWS = 32, D = 64, num_warps = 4)], tune = [ROWS, D])]
 pub fn rotary_views<const ROWS: i32, const D: i32>(
     x: Tensor<f16, 3>,
     cos: Tensor<f32, 2>,
@@ -40,14 +40,8 @@ pub fn rotary_views<const ROWS: i32, const D: i32>(
 }
 
 /// h\[t, c\] = a\[t, c\] · h\[t − 1, c\] + b\[t, c\] by pointers: C channels a program, in scans of T steps that carry the state.
-#[triton::kernel(configs = [(T = 64, C = 32, num_warps = 4)])]
-pub fn scan_pointers<const T: i32, const C: i32>(
-    a: Ptr<f32>,
-    b: Ptr<f32>,
-    h: PtrMut<f32>,
-    steps: i32,
-    channels: i32,
-) {
+#[triton::kernel(configs = [(T = 64, C = 32, num_warps = 8)], tune = [T, C])]
+pub fn scan_pointers<const T: i32, const C: i32>(a: Ptr<f32>, b: Ptr<f32>, h: PtrMut<f32>, steps: i32, channels: i32) {
     let channel = (program_id(0) * C + arange(0, C)).expand_dims(0);
     let t = arange(0, T).expand_dims(1);
     let mut state = zeros::<f32>([1, C]);
@@ -63,7 +57,7 @@ pub fn scan_pointers<const T: i32, const C: i32>(
 }
 
 /// The same by views.
-#[triton::kernel(configs = [(T = 64, C = 32, num_warps = 4)])]
+#[triton::kernel(configs = [(T = 64, C = 32, num_warps = 8)], tune = [T, C])]
 pub fn scan_views<const T: i32, const C: i32>(a: Tensor<f32, 2>, b: Tensor<f32, 2>, h: TensorMut<f32, 2>) {
     let channel = program_id(0) * C;
     let is_last = arange(0, T).expand_dims(1) == T - 1;
@@ -102,14 +96,14 @@ fn transformed<const N: i32>(x: Tile<f32>) -> Tile<f32> {
 }
 
 /// Fourier transforms of rows of N complex numbers, a row a program, by pointers.
-#[triton::kernel(configs = [(N = 1024, num_warps = 4)])]
+#[triton::kernel(configs = [(N = 1024, num_warps = 8)], tune = [N])]
 pub fn fft_pointers<const N: i32>(x: Ptr<f32>, out: PtrMut<f32>) {
     let at = program_id(0) * N * 2 + arange(0, N).expand_dims(1) * 2 + arange(0, 2).expand_dims(0);
     store(out + at, transformed::<N>(load(x + at, true)), true);
 }
 
 /// Fourier transforms of rows of N complex numbers, a row a program, by views.
-#[triton::kernel(configs = [(N = 1024, num_warps = 4)])]
+#[triton::kernel(configs = [(N = 1024, num_warps = 8)], tune = [N])]
 pub fn fft_views<const N: i32>(x: Tensor<f32, 3>, out: TensorMut<f32, 3>) {
     let at = [program_id(0), 0, 0];
     let z = transformed::<N>(x.load(at, [1, N, 2]).reshape([N, 2]));
@@ -117,7 +111,7 @@ pub fn fft_views<const N: i32>(x: Tensor<f32, 3>, out: TensorMut<f32, 3>) {
 }
 
 /// Counts how often each byte occurs, by pointers: an atomic addition for each byte.
-#[triton::kernel(configs = [(BLOCK = 2048, num_warps = 4)])]
+#[triton::kernel(configs = [(BLOCK = 2048, num_warps = 4)], tune = [BLOCK])]
 pub fn histogram_pointers<const BLOCK: i32>(x: Ptr<u8>, counts: PtrMut<i32>, n: i32) {
     let i = program_id(0) * BLOCK + arange(0, BLOCK);
     let byte = load(x + i, i < n);
@@ -125,7 +119,7 @@ pub fn histogram_pointers<const BLOCK: i32>(x: Ptr<u8>, counts: PtrMut<i32>, n: 
 }
 
 /// Counts how often each byte occurs, by views.
-#[triton::kernel(configs = [(BLOCK = 2048, num_warps = 4)])]
+#[triton::kernel(configs = [(BLOCK = 2048, num_warps = 4)], tune = [BLOCK])]
 pub fn histogram_views<const BLOCK: i32>(x: Tensor<u8, 1>, counts: TensorMut<i32, 1>) {
     let at = program_id(0) * BLOCK;
     let byte = x.load([at], [BLOCK]);
