@@ -22,6 +22,7 @@
 
 mod case;
 mod compare;
+mod compare_users;
 mod compile;
 mod coordinator;
 mod costs;
@@ -72,7 +73,7 @@ enum Command {
     /// The papers' tables of matrix products, ours beside cuBLAS and cuBLASLt
     Papers(papers::Options),
     /// What users write: Triton's tutorials by pointers and by views, beside Triton's own
-    Users(users::Options),
+    Users(compare_users::Options),
     /// A chart of what `compare` wrote: ours over the fastest peer, case by case; needs no GPU
     Plot(plot::Options),
     /// Every compiled instance of ours, ranked
@@ -137,7 +138,7 @@ fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Compare(options) => compare::compare(&options),
         Command::Papers(options) => papers::papers(&options),
-        Command::Users(options) => users::users(&options),
+        Command::Users(options) => compare_users::compare_users(&options),
         Command::Plot(options) => plot::plot(&options),
         Command::Tune(options) => tune::tune(&options),
         Command::TuneProducts(options) => tune_products::tune_products(&options),

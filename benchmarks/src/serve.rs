@@ -1,12 +1,14 @@
 //! Our side of the comparison.
 
+mod users;
+
 use crate::case::{Case, DType, Op};
 use crate::kernels::{Choice, Number, Operands, Value, shipped};
 use crate::products::{self, Asked};
 use crate::protocol::{Entry, Reply, Request, Work};
 use crate::tiles::{self, Tiled};
 use crate::timing::Timer;
-use crate::{Outcome, data, reference, users};
+use crate::{Outcome, data, reference};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};

@@ -211,3 +211,55 @@ pub fn cases(n: usize, filter: &[String]) -> Vec<Case> {
     }
     cases
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed() {
+        let cases = cases(FULL, &[]);
+        let table: Vec<(&str, u64, u64)> = cases.iter().map(|c| (c.name.as_str(), c.bytes, c.flops)).collect();
+        let cube = 2 << 36;
+        let square = 1 << 25;
+        assert_eq!(
+            table,
+            [
+                ("01 add f32 98432", 12 * 98_432, 0),
+                ("01 add f32 134217728", 12 << 27, 0),
+                ("02 softmax f32 1823x781", 8 * 1823 * 781, 0),
+                ("02 softmax f32 4096x4096", 8 << 24, 0),
+                ("03 matmul f16 4096^3", 3 * square, cube),
+                ("03 matmul leaky f16 4096^3", 3 * square, cube),
+                ("04 dropout f32 134217728", 8 << 27, 0),
+                ("05 layer norm f16 4096x8192", 4 << 25, 0),
+                ("05 layer norm backward f16 4096x8192", 6 << 25, 0),
+                ("06 attention f16 32x4096x64", 8 << 23, 4 << 35),
+                ("06 attention causal f16 32x4096x64", 8 << 23, 2 << 35),
+                ("07 asin f32 134217728", 8 << 27, 0),
+                ("08 grouped matmul f16 7680x4096x4096", 4 * 7680 * 4096 + 4 * square, (2 * 7680) << 24),
+                ("09 persistent matmul f16 4096^3", 3 * square, cube),
+                ("w8a16 f16 1x11008x4096", 11008 * 4096 + 2 * (4096 + 11008) + 4 * 11008, 0),
+                ("w8a16 f16 16x11008x4096", 11008 * 4096 + 32 * (4096 + 11008) + 4 * 11008, 0),
+                ("w8a16 f16 512x11008x4096", 11008 * 4096 + 1024 * (4096 + 11008) + 4 * 11008, (2 * 11008) << 21),
+                ("f16 x i8 4096^3 in 128x128x32", 5 << 24, cube),
+                ("f16 x i8 4096^3 in 128x256x64", 5 << 24, cube),
+                ("f16 x f16 4096^3 in 128x128x32", 3 * square, cube),
+                ("f16 x f16 4096^3 in 128x256x64", 3 * square, cube),
+                ("rotary f16 32x4096x64", (4 << 23) + (4 << 18), 0),
+                ("scan f32 2048x8192", 12 << 24, 0),
+                ("fft f32 16384x1024", 16 << 24, 0),
+                ("top 8 f32 16384x1024", (4 << 24) + (8 << 17), 0),
+                ("group norm f16 64x32x16x1024", 4 << 25, 0),
+                ("histogram u8 16777216", 1 << 24, 0),
+            ]
+        );
+        let names = |filter: &str| cases_of(64, filter);
+        assert_eq!(names("softmax"), ["02 softmax f32 2x781", "02 softmax f32 2x4096"]);
+        assert_eq!(names("no such row"), [""; 0]);
+    }
+
+    fn cases_of(n: usize, filter: &str) -> Vec<String> {
+        cases(n, &[filter.to_string()]).into_iter().map(|case| case.name).collect()
+    }
+}

@@ -46,7 +46,7 @@ pub trait Row {
     /// Those of a launch.
     fn launch(&mut self, stream: &Stream, spelling: Spelling, instance: usize) -> Outcome;
 
-    /// The relative error of the results, NaN if any is none, and how many elements behind them were written.
+    /// The relative error of the results, NaN if one is missing, and how many elements behind them were written.
     ///
     /// # Errors
     /// Of the device.
@@ -119,7 +119,7 @@ impl<T: Poison> Output<T> {
         Ok(Output { device: stream.zeros(len + SLACK)?, len })
     }
 
-    /// Overwrites it with what is no result.
+    /// Overwrites it with what is not a result.
     ///
     /// # Errors
     /// Of the device.
@@ -142,7 +142,7 @@ impl<T: Poison> Output<T> {
 /// An extent as a kernel's argument.
 ///
 /// # Errors
-/// If it is no `i32`.
+/// If no `i32` counts it.
 pub fn int(extent: usize) -> Outcome<i32> {
     i32::try_from(extent).map_err(|_| format!("{extent} elements are more than an `i32` counts").into())
 }

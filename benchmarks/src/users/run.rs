@@ -11,6 +11,8 @@ mod rows;
 use super::cases::{Case, Kernel};
 use super::operands::Row;
 use crate::Outcome;
+use elementwise::{Elementwise, Function};
+use products::{Grouped, Kind, Product};
 use triton::Stream;
 
 /// A row with inputs from a seed.
@@ -19,17 +21,20 @@ use triton::Stream;
 /// Of the device, mostly because memory runs out.
 pub fn prepare(case: &Case, stream: &Stream, seed: u64) -> Outcome<Box<dyn Row>> {
     Ok(match case.kernel {
-        Kernel::Add | Kernel::Dropout | Kernel::Asin => Box::new(elementwise::Elementwise::new(case, stream, seed)?),
+        Kernel::Add => Box::new(Elementwise::new(Function::Add, case, stream, seed)?),
+        Kernel::Dropout => Box::new(Elementwise::new(Function::Dropout, case, stream, seed)?),
+        Kernel::Asin => Box::new(Elementwise::new(Function::Asin, case, stream, seed)?),
         Kernel::Softmax => Box::new(rows::Softmax::new(case, stream, seed)?),
         Kernel::Top => Box::new(rows::Top::new(case, stream, seed)?),
         Kernel::GroupNorm => Box::new(rows::GroupNorm::new(case, stream, seed)?),
         Kernel::LayerNorm => Box::new(layer_norm::Forward::new(case, stream, seed)?),
         Kernel::LayerNormBackward => Box::new(layer_norm::Backward::new(case, stream, seed)?),
         Kernel::Attention | Kernel::CausalAttention => Box::new(attention::Attention::new(case, stream, seed)?),
-        Kernel::Matmul | Kernel::LeakyMatmul | Kernel::PersistentMatmul | Kernel::PlainMatmul => {
-            Box::new(products::Product::new(case, stream, seed)?)
-        }
-        Kernel::GroupedMatmul => Box::new(products::Grouped::new(case, stream, seed)?),
+        Kernel::Matmul => Box::new(Product::new(Kind::Plain, case, stream, seed)?),
+        Kernel::LeakyMatmul => Box::new(Product::new(Kind::Leaky, case, stream, seed)?),
+        Kernel::PersistentMatmul => Box::new(Product::new(Kind::Persistent, case, stream, seed)?),
+        Kernel::PlainMatmul => Box::new(Product::new(Kind::Tiled, case, stream, seed)?),
+        Kernel::GroupedMatmul => Box::new(Grouped::new(case, stream, seed)?),
         Kernel::W8a16 => Box::new(mixed::Linear::new(case, stream, seed)?),
         Kernel::MixedMatmul => Box::new(mixed::Mixed::new(case, stream, seed)?),
         Kernel::Rotary => Box::new(others::Rotary::new(case, stream, seed)?),

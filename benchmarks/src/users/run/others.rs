@@ -79,7 +79,7 @@ impl Row for Rotary {
             let (at, place) = (i % (positions * columns) / 2, i / 2 * 2);
             let (cos, sin) = (f64::from(self.cos.host[at]), f64::from(self.sin.host[at]));
             let (a, b) = (self.x.host[place].to_f64(), self.x.host[place + 1].to_f64());
-            if i % 2 == 0 { a * cos - b * sin } else { a * sin + b * cos }
+            if i.is_multiple_of(2) { a * cos - b * sin } else { a * sin + b * cos }
         };
         Ok((data::error::<f16>(&found, expected), stray))
     }

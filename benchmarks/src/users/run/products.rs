@@ -3,7 +3,7 @@
 use super::{names, programs};
 use crate::Outcome;
 use crate::reference::{error_of_rows, some_rows};
-use crate::users::cases::{Case, GROUPS, Kernel, groups};
+use crate::users::cases::{Case, GROUPS, groups};
 use crate::users::mixed::*;
 use crate::users::operands::{Input, Output, Row, Spelling, int};
 use crate::users::persistent::*;
@@ -20,9 +20,22 @@ pub fn product_row<B: Copy>(a: &[f16], b: &[B], n: usize, to_f64: impl Fn(B) -> 
     sums
 }
 
+/// Which kernels multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Tutorial 03.
+    Plain,
+    /// Tutorial 03 with its activation.
+    Leaky,
+    /// Tutorial 09.
+    Persistent,
+    /// That of a given tile.
+    Tiled,
+}
+
 /// A product of matrices of `f16`.
 pub struct Product {
-    kernel: Kernel,
+    kind: Kind,
     shape: [usize; 3],
     tile: [usize; 3],
     a: Input<f16>,
@@ -35,20 +48,16 @@ impl Product {
     ///
     /// # Errors
     /// Of the device.
-    pub fn new(case: &Case, stream: &Stream, seed: u64) -> Outcome<Product> {
+    pub fn new(kind: Kind, case: &Case, stream: &Stream, seed: u64) -> Outcome<Product> {
         let [m, n, k] = case.shape;
         Ok(Product {
-            kernel: case.kernel,
+            kind,
             shape: case.shape,
             tile: case.tile,
             a: Input::random(stream, m * k, seed)?,
             b: Input::random(stream, k * n, seed.wrapping_add(1 << 31))?,
             c: Output::new(stream, m * n)?,
         })
-    }
-
-    fn is_leaky(&self) -> bool {
-        self.kernel == Kernel::LeakyMatmul
     }
 }
 
@@ -59,18 +68,18 @@ pub fn has(tile: [usize; 3], of: [i32; 3]) -> bool {
 
 impl Row for Product {
     fn instances(&self, spelling: Spelling) -> Vec<String> {
-        match (self.kernel, spelling) {
-            (Kernel::PersistentMatmul, Spelling::Pointers) => names!(persistent_pointers_pool()),
-            (Kernel::PersistentMatmul, Spelling::Views) => names!(persistent_views_pool()),
-            (Kernel::PlainMatmul, Spelling::Pointers) => Vec::new(),
-            (Kernel::PlainMatmul, Spelling::Views) => {
+        match (self.kind, spelling) {
+            (Kind::Persistent, Spelling::Pointers) => names!(persistent_pointers_pool()),
+            (Kind::Persistent, Spelling::Views) => names!(persistent_views_pool()),
+            (Kind::Tiled, Spelling::Pointers) => Vec::new(),
+            (Kind::Tiled, Spelling::Views) => {
                 let members = plain_views_pool().members().iter().map(|member| member.choice());
                 members.filter(|of| has(self.tile, [of.BM, of.BN, of.BK])).map(|of| of.to_string()).collect()
             }
-            (_, Spelling::Pointers) if self.is_leaky() => names!(matmul_pointers_pool::<true>()),
-            (_, Spelling::Pointers) => names!(matmul_pointers_pool::<false>()),
-            (_, Spelling::Views) if self.is_leaky() => names!(matmul_views_pool::<true>()),
-            (_, Spelling::Views) => names!(matmul_views_pool::<false>()),
+            (Kind::Leaky, Spelling::Pointers) => names!(matmul_pointers_pool::<true>()),
+            (Kind::Plain, Spelling::Pointers) => names!(matmul_pointers_pool::<false>()),
+            (Kind::Leaky, Spelling::Views) => names!(matmul_views_pool::<true>()),
+            (Kind::Plain, Spelling::Views) => names!(matmul_views_pool::<false>()),
         }
     }
 
@@ -79,7 +88,7 @@ impl Row for Product {
     }
 
     fn launch(&mut self, stream: &Stream, spelling: Spelling, instance: usize) -> Outcome {
-        let ([m, n, k], is_leaky, tile) = (self.shape, self.is_leaky(), self.tile);
+        let ([m, n, k], tile) = (self.shape, self.tile);
         let (a, b, c) = (&self.a.device, &self.b.device, &mut self.c.device);
         let tiles = |bm: i32, bn: i32| programs(m, bm) * programs(n, bn);
         let square = |bm: i32, bn: i32| (programs(m, bm), programs(n, bn));
@@ -91,16 +100,17 @@ impl Row for Product {
                 // SAFETY: the operands are row-major matrices of these extents; masks and `% m` keep every access in them.
                 #[allow(unsafe_code, reason = "kernels over raw pointers")]
                 unsafe {
-                    match self.kernel {
-                        Kernel::PersistentMatmul => {
+                    match self.kind {
+                        Kind::Persistent => {
                             let launch = persistent_pointers_tuned(a, b, c, mi, ni, ki, ki, 1, ni, 1, ni, 1);
                             launch.choose(instance).launch(stream, |of| tiles(of.BM, of.BN).min(resident))?;
                         }
-                        Kernel::LeakyMatmul => {
+                        Kind::Leaky => {
                             let launch = matmul_pointers_tuned::<true>(a, b, c, mi, ni, ki, ki, 1, ni, 1, ni, 1);
                             launch.choose(instance).launch(stream, |of| tiles(of.BM, of.BN))?;
                         }
-                        _ => {
+                        Kind::Tiled => return Err("a given tile has no spelling by pointers".into()),
+                        Kind::Plain => {
                             let launch = matmul_pointers_tuned::<false>(a, b, c, mi, ni, ki, ki, 1, ni, 1, ni, 1);
                             launch.choose(instance).launch(stream, |of| tiles(of.BM, of.BN))?;
                         }
@@ -109,20 +119,20 @@ impl Row for Product {
             }
             Spelling::Views => {
                 let (a, b, c) = (a.view([m, k])?, b.view([k, n])?, c.view_mut([m, n])?);
-                match self.kernel {
-                    Kernel::PersistentMatmul => {
+                match self.kind {
+                    Kind::Persistent => {
                         let launch = persistent_views_tuned(a, b, c).choose(instance);
                         launch.launch(stream, |of| tiles(of.BM, of.BN).min(resident))?;
                     }
-                    Kernel::PlainMatmul => {
+                    Kind::Tiled => {
                         let launch = plain_views_tuned(a, b, c).find(|of| has(tile, [of.BM, of.BN, of.BK]));
                         launch.launch(stream, |of| square(of.BM, of.BN))?;
                     }
-                    _ if is_leaky => {
+                    Kind::Leaky => {
                         let launch = matmul_views_tuned::<true>(a, b, c).choose(instance);
                         launch.launch(stream, |of| square(of.BM, of.BN))?;
                     }
-                    _ => {
+                    Kind::Plain => {
                         let launch = matmul_views_tuned::<false>(a, b, c).choose(instance);
                         launch.launch(stream, |of| square(of.BM, of.BN))?;
                     }
@@ -137,7 +147,7 @@ impl Row for Product {
         let [m, n, k] = self.shape;
         let expected = |r: usize| {
             let mut row = product_row(&self.a.host[r * k..][..k], &self.b.host, n, f16::to_f64);
-            if self.is_leaky() {
+            if self.kind == Kind::Leaky {
                 row.iter_mut().filter(|v| **v < 0.0).for_each(|v| *v *= 0.01);
             }
             row

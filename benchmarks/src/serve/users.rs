@@ -1,12 +1,11 @@
 //! Our side of `users`: every spelling of every row by the fastest of its instances.
 
-use super::cases::Case;
-use super::operands::{Row, Spelling};
-use super::run;
+use super::ready;
+use crate::Outcome;
 use crate::protocol::{Entry, Reply, Work};
 use crate::stats::median;
 use crate::timing::Timer;
-use crate::{Outcome, serve};
+use crate::users::{Case, Row, Spelling, prepare};
 use std::time::{Duration, Instant};
 use triton::Device;
 
@@ -42,7 +41,7 @@ impl Side {
         let mut rows = cases
             .iter()
             .zip(seeds)
-            .map(|(case, seed)| run::prepare(case, &timer.stream, seed))
+            .map(|(case, seed)| prepare(case, &timer.stream, seed))
             .collect::<Outcome<Vec<_>>>()?;
         let until = Instant::now() + TUNING;
         let is_measured = timer.stream.device().ordinal().is_some();
@@ -55,7 +54,7 @@ impl Side {
                     if !is_measured || instances.len() == 1 || best.is_some() && Instant::now() > until {
                         break;
                     }
-                    // One that does not run is no reason to lose the others.
+                    // One that does not run is not a reason to lose the others.
                     match timer.time(2, 7, |stream| row.launch(stream, spelling, instance)) {
                         Ok(ms) => {
                             let ms = median(&ms).unwrap_or(f64::INFINITY);
@@ -84,7 +83,7 @@ impl Side {
             Entry { work, note: of.note.clone() }
         };
         let bytes = self.cases.iter().map(|case| case.bytes).sum();
-        serve::ready(self.timer.stream.device(), self.entries.iter().map(entry).collect(), bytes)
+        ready(self.timer.stream.device(), self.entries.iter().map(entry).collect(), bytes)
     }
 
     /// The place of an entry in the list.
@@ -115,5 +114,35 @@ impl Side {
         let Spelled { case, spelling, instance, .. } = self.entries[self.entry(work)?];
         let row = &mut self.rows[case];
         self.timer.time(warmup, reps, |stream| row.launch(stream, spelling, instance))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::users::cases;
+
+    /// Every instance of every spelling computes what it should, on the CPU device.
+    #[test]
+    fn every_instance() {
+        let stream = Device::cpu().stream().expect("a stream");
+        for case in cases(64, &[]) {
+            let mut row = prepare(&case, &stream, 7).expect("operands");
+            let mut count = 0;
+            for spelling in Spelling::ALL {
+                for (instance, name) in row.instances(spelling).iter().enumerate() {
+                    row.poison(&stream).expect("poisoned");
+                    row.launch(&stream, spelling, instance).expect("a launch");
+                    let (error, stray) = row.compare(&stream).expect("a comparison");
+                    assert!(error <= case.bound && stray == 0, "{}, {spelling:?} {name}: {error}, {stray}", case.name);
+                    count += 1;
+                }
+            }
+            assert!(count > 0, "{}", case.name);
+            // What is compared is the result.
+            row.poison(&stream).expect("poisoned");
+            let (error, _) = row.compare(&stream).expect("a comparison");
+            assert!(error.is_nan(), "{}: nothing was computed, and the error is {error}", case.name);
+        }
     }
 }

@@ -1,9 +1,8 @@
 //! The table of `users`: ours beside Triton's, and beside the other peers.
 
-use super::cases::Case;
-use super::operands::Spelling;
 use crate::stats::Spread;
 use crate::table;
+use crate::users::{Case, Spelling};
 use crate::verdicts::{Measured, ratio};
 use serde::Serialize;
 
