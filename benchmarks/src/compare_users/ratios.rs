@@ -115,3 +115,38 @@ pub fn instances(entries: &[Measured]) -> String {
     let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
     table::render(&["row", "entry", "instance"], 3, &rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Work;
+    use crate::users::cases;
+    use crate::verdicts::Check;
+
+    #[test]
+    fn lines() {
+        let case = cases(64, &["add".to_string()]).remove(0);
+        let measured = |entry: &str, ms: &[f64], error: f64, failed: bool| Measured {
+            work: Work { case: case.name.clone(), entry: entry.to_string() },
+            note: String::new(),
+            side: 0,
+            ms: ms.iter().map(|ms| vec![*ms]).collect(),
+            checks: vec![Check { error: Some(error), bound: 0.5, stray: 0 }],
+            failed,
+        };
+        let entries = [
+            measured("pointers", &[2.0, 4.0, 2.0], 0.0, false),
+            measured("views", &[1.0, 1.0, 1.0], 0.6, false),
+            measured("triton", &[1.0, 1.0, 1.0], 0.1, false),
+            measured("torch", &[], 0.0, true),
+        ];
+        let line = Line::new(&case, &entries);
+        let over = line.of("pointers").and_then(|timed| timed.over_triton).expect("a ratio");
+        assert_eq!((over.median, over.min, over.max), (0.5, 0.25, 0.5));
+        let text = render(&[line]);
+        let cells: Vec<&str> = text.lines().nth(2).expect("a row").split('|').map(str::trim).collect();
+        let expected =
+            ["01 add f32 64", "GB/s", "2000.0 (0)", "WRONG", "1000.0 (0)", "torch FAILED", "0.500 [0.250, 0.500]", "-"];
+        assert_eq!(cells[1..9], expected);
+    }
+}

@@ -36,7 +36,10 @@ impl Softmax {
         let (c, r) = (int(columns)?, int(rows)?);
         let launch = softmax_pointers_tuned(&mut out.device, &x.device, c, c, r, c);
         let loaded = launch.find(|of| of.N == tile).load(stream.device())?;
-        let registers = loaded.iter().map(|info| info.registers as usize).max().unwrap_or(REGISTERS / 256);
+        // Of the image that runs: buffers are aligned, and rows of whole vectors are divisible.
+        let image = if columns.is_multiple_of(16) { "divisible16" } else { "aligned16" };
+        let runs = loaded.iter().find(|info| info.specialization.name() == image);
+        let registers = runs.map_or(REGISTERS / 2048, |info| info.registers as usize);
         let occupancy = (REGISTERS / (registers.max(1) * 32 * 8)).max(1);
         let resident = (stream.device().multiprocessors() as usize * occupancy).min(rows);
         Ok(Softmax { rows, columns, tile, resident, x, out })
