@@ -5,6 +5,7 @@ mod attention;
 mod cases;
 mod elementwise;
 mod layer_norm;
+mod locked;
 mod mixed;
 mod operands;
 mod persistent;

@@ -4,6 +4,7 @@ use super::programs;
 use crate::reference::{error_of_rows, some_rows};
 use crate::users::cases::{Case, EPSILON};
 use crate::users::layer_norm::*;
+use crate::users::locked::*;
 use crate::users::operands::{Input, Output, Row, Spelling, int};
 use crate::{Outcome, data};
 use triton::{Buffer, Stream, f16};
