@@ -4,6 +4,8 @@
 `protocol.rs`: one JSON value a line, a reply for each request, until standard input ends. The cases come with the first request;
 nothing here knows them.
 
+`tutorials.py` is the same for `triton-bench users`, and takes from here what both need.
+
 `--device cpu` runs PyTorch alone, to try the protocol on a machine without a GPU.
 """
 
@@ -424,6 +426,11 @@ class Side:
         self.libraries = {}
         self.fastest = self.screened(cases) if self.has(LT) else {}
 
+    @classmethod
+    def prepared(cls, device, what):
+        """The side that a request asks for."""
+        return cls(device, what["cases"], what["seed"], what["flush_mib"], what.get("entries", ()))
+
     def has(self, entry):
         return entry in self.wanted if self.wanted else entry != LT
 
@@ -734,11 +741,11 @@ class Side:
         return {"error": None if math.isnan(error) else error, "bound": case["bound"], "stray": stray}
 
 
-def answer(device, side, request):
+def answer(device, side, request, make):
     """The side after a request, and the reply."""
     (kind, what), = request.items()
     if kind == "prepare":
-        side = Side(device, what["cases"], what["seed"], what["flush_mib"], what.get("entries", ()))
+        side = make.prepared(device, what)
         return side, {"ready": side.ready()}
     if side is None:
         return side, {"failed": "`prepare` comes first"}
@@ -749,14 +756,15 @@ def answer(device, side, request):
     return side, {"failed": f"there is no request `{kind}`"}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(make, description):
+    """Works off requests to a side of a class."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     device = parser.parse_args().device
     side = None
     for line in sys.stdin:
         try:
-            side, reply = answer(device, side, json.loads(line))
+            side, reply = answer(device, side, json.loads(line), make)
         except Exception as error:
             reply = {"failed": f"{type(error).__name__}: {error}"}
         print(json.dumps(reply), file=REPLIES, flush=True)
@@ -764,4 +772,4 @@ def main():
 
 if __name__ == "__main__":
     with torch.no_grad():
-        main()
+        main(Side, __doc__)

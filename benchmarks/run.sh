@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|papers|tune|collect|costs|conformance
+# Runs what `cargo xtask bundle` put beside this file, on a host with a GPU: run.sh examples|tests|bench|papers|users|tune|collect|costs|conformance
 #
 # Needs the NVIDIA driver; for the peers of the benchmarks also python3 with PyTorch and Triton.
 # OUT=folder    where the benchmarks write their JSON (the current folder if it is not set)
@@ -103,6 +103,10 @@ case ${1:-} in
         need_gpu
         step 480 papers "$here/bench/triton-bench" papers --rows --json "$out/papers.json" --peers "$python" "$here/peers.py"
         ;;
+    users)
+        need_gpu
+        step 560 users "$here/bench/triton-bench" users --json "$out/users.json" --peers "$python" "$here/tutorials.py"
+        ;;
     tune)
         need_gpu
         step 150 tune "$here/bench/triton-bench" tune --json "$out/tune.json"
@@ -129,7 +133,7 @@ case ${1:-} in
         step 250 library-8.6 env TRITON_DSL_CAPABILITY=8.6 "$here/conformance/check" --device cuda
         ;;
     *)
-        echo "usage: run.sh examples|tests|bench|papers|tune|collect|costs|conformance" >&2
+        echo "usage: run.sh examples|tests|bench|papers|users|tune|collect|costs|conformance" >&2
         exit 2
         ;;
 esac

@@ -5,7 +5,7 @@ use crate::kernels::INPUTS;
 use crate::protocol::{Entry, Reply, Request, Work};
 use crate::side::Side;
 use crate::verdicts::{Check, Measured};
-use crate::{Common, Outcome, state, stats};
+use crate::{Common, Outcome, state, stats, users};
 use clap::Args;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -15,7 +15,7 @@ use std::process::Command;
 use triton::Device;
 
 /// Seconds in which a side makes its inputs; the peers also import, compile, and try configurations.
-const PREPARE: u64 = 180;
+const PREPARE: u64 = 300;
 
 /// Seconds for any other request.
 const WORK: u64 = 30;
@@ -78,6 +78,39 @@ pub const ROWS: &str = "rows";
 /// # Errors
 /// If there is no device, or our side failed.
 pub fn measure(common: &Common, schedule: &Schedule, cases: &[Case], beside: Beside<'_>) -> Outcome<Measurement> {
+    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    run(common, schedule, &names, beside, |seed| Request::Prepare {
+        cases: cases.to_vec(),
+        users: Vec::new(),
+        seed,
+        flush_mib: common.flush_mib,
+        entries: beside.wanted.iter().map(|entry| entry.to_string()).collect(),
+    })
+}
+
+/// Measures what users write, on all sides.
+///
+/// # Errors
+/// If there is no device, or our side failed.
+pub fn measure_users(common: &Common, schedule: &Schedule, cases: &[users::Case]) -> Outcome<Measurement> {
+    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    run(common, schedule, &names, Beside::default(), |seed| Request::Prepare {
+        cases: Vec::new(),
+        users: cases.to_vec(),
+        seed,
+        flush_mib: common.flush_mib,
+        entries: Vec::new(),
+    })
+}
+
+/// Measures what a request prepares: cases of these names.
+fn run(
+    common: &Common,
+    schedule: &Schedule,
+    names: &[&str],
+    beside: Beside<'_>,
+    prepare: impl Fn(u64) -> Request,
+) -> Outcome<Measurement> {
     let seed = common.seed.unwrap_or_else(rand::random);
     // Before the peers, who take longer to notice.
     common.device.parse::<Device>()?;
@@ -98,11 +131,10 @@ pub fn measure(common: &Common, schedule: &Schedule, cases: &[Case], beside: Bes
         peers.args(args);
         commands.push(("peers", peers));
     }
-    let wanted = beside.wanted.iter().map(|entry| entry.to_string()).collect();
-    let prepare = Request::Prepare { cases: cases.to_vec(), seed, flush_mib: common.flush_mib, entries: wanted };
+    let prepare = prepare(seed);
     let (mut sides, mut ready, mut entries, mut problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (name, command) in commands {
-        match start(name, command, &prepare, cases) {
+        match start(name, command, &prepare, names) {
             Ok((side, said, list)) => {
                 let versions: Vec<String> = said.versions.iter().map(|(k, v)| format!("{k} {v}")).collect();
                 println!("{name}: {} ({}), {} MiB of device memory", said.device, versions.join(", "), said.memory_mib);
@@ -175,14 +207,14 @@ fn start(
     name: &'static str,
     command: Command,
     prepare: &Request,
-    cases: &[Case],
+    names: &[&str],
 ) -> Result<(Side, Ready, Vec<Entry>), String> {
     let mut side = Side::start(name, command)?;
     let reply = side.ask(prepare, PREPARE)?;
     let Reply::Ready { device, versions, entries, memory } = reply else {
         return Err(format!("{name}: unexpected reply to `prepare`"));
     };
-    if let Some(unknown) = entries.iter().find(|e| !cases.iter().any(|case| case.name == e.work.case)) {
+    if let Some(unknown) = entries.iter().find(|e| !names.contains(&e.work.case.as_str())) {
         return Err(format!("{name}: there is no case `{}`", unknown.work.case));
     }
     Ok((side, Ready { side: name, device, versions, memory_mib: memory >> 20 }, entries))

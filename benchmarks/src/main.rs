@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `compare` | times our kernels and the peers interleaved in shuffled order, checks results, prints a table |
 //! | `papers` | the papers' tables of matrix products, beside cuBLAS and the fastest of cuBLASLt, as `compare` measures |
+//! | `users` | what users write, Triton's tutorials by pointers and by views, beside Triton's own, as `compare` measures |
 //! | `plot` | a chart of what `compare` wrote; needs no GPU |
 //! | `tune` | times every compiled instance of ours: where [`kernels::shipped`] comes from |
 //! | `tune-products` | times candidate instances of matrix products: where the table of [`triton_kernels::select`] comes from |
@@ -21,6 +22,7 @@
 
 mod case;
 mod compare;
+mod compare_users;
 mod compile;
 mod coordinator;
 mod costs;
@@ -52,6 +54,7 @@ mod tiles;
 mod timing;
 mod tune;
 mod tune_products;
+mod users;
 mod verdicts;
 mod winners;
 
@@ -69,6 +72,8 @@ enum Command {
     Compare(compare::Options),
     /// The papers' tables of matrix products, ours beside cuBLAS and cuBLASLt
     Papers(papers::Options),
+    /// What users write: Triton's tutorials by pointers and by views, beside Triton's own
+    Users(compare_users::Options),
     /// A chart of what `compare` wrote: ours over the fastest peer, case by case; needs no GPU
     Plot(plot::Options),
     /// Every compiled instance of ours, ranked
@@ -133,6 +138,7 @@ fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Compare(options) => compare::compare(&options),
         Command::Papers(options) => papers::papers(&options),
+        Command::Users(options) => compare_users::compare_users(&options),
         Command::Plot(options) => plot::plot(&options),
         Command::Tune(options) => tune::tune(&options),
         Command::TuneProducts(options) => tune_products::tune_products(&options),

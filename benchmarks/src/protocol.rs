@@ -3,6 +3,7 @@
 //! The Python side implements the same; a side ends when its standard input does.
 
 use crate::case::Case;
+use crate::users;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,6 +15,9 @@ pub enum Request {
     Prepare {
         /// What will be asked for.
         cases: Vec<Case>,
+        /// In place of these, what `users` asks for.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        users: Vec<users::Case>,
         /// Of the random inputs.
         seed: u64,
         /// MiB to write before each repetition.
@@ -94,11 +98,17 @@ mod tests {
         let work = || Work { case: "add".into(), entry: "torch".into() };
         let requests = [
             (
-                Request::Prepare { cases: vec![], seed: 3, flush_mib: 256, entries: vec![] },
+                Request::Prepare { cases: vec![], users: vec![], seed: 3, flush_mib: 256, entries: vec![] },
                 r#"{"prepare":{"cases":[],"seed":3,"flush_mib":256}}"#,
             ),
             (
-                Request::Prepare { cases: vec![], seed: 3, flush_mib: 256, entries: vec!["torch".into()] },
+                Request::Prepare {
+                    cases: vec![],
+                    users: vec![],
+                    seed: 3,
+                    flush_mib: 256,
+                    entries: vec!["torch".into()],
+                },
                 r#"{"prepare":{"cases":[],"seed":3,"flush_mib":256,"entries":["torch"]}}"#,
             ),
             (Request::Check(work()), r#"{"check":{"case":"add","entry":"torch"}}"#),

@@ -15,15 +15,24 @@ pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T::Out]) -> f64 {
     if case.op == Op::Add {
         return data::error(found, |i| x[i].to_f64() + y[i].to_f64());
     }
-    let columns = case.shape[1];
-    let rows = rows(case, BUDGET);
+    let list = rows(case, BUDGET);
+    error_of_rows(found, [case.pitch, case.shape[1]], &list, |r| row(case, x, y, r))
+}
+
+/// The same of rows of a result of this pitch and these columns, in their order, beside what they should be.
+pub fn error_of_rows<T: Number>(
+    found: &[T],
+    [pitch, columns]: [usize; 2],
+    rows: &[usize],
+    expected: impl Fn(usize) -> Vec<f64> + Sync,
+) -> f64 {
     let share = rows.len().div_ceil(data::cores()).max(1);
+    let expected = &expected;
     let sums = std::thread::scope(|scope| {
-        let work = |rows: &[usize]| {
+        let work = move |rows: &[usize]| {
             let mut sums = (0.0, 0.0);
             for &r in rows {
-                let expected = row(case, x, y, r);
-                for (value, reference) in found[r * case.pitch..][..columns].iter().zip(expected) {
+                for (value, reference) in found[r * pitch..][..columns].iter().zip(expected(r)) {
                     sums.0 += (value.to_f64() - reference).powi(2);
                     sums.1 += reference.powi(2);
                 }
@@ -35,7 +44,7 @@ pub fn error<T: Value>(case: &Case, x: &[T], y: &[T], found: &[T::Out]) -> f64 {
         let parts = parts.into_iter().map(|p| p.join().unwrap_or((f64::NAN, f64::NAN)));
         parts.fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1))
     });
-    if found.chunks(case.pitch).any(|row| row.iter().take(columns).any(|value| value.to_f64().is_nan())) {
+    if found.chunks(pitch).any(|row| row.iter().take(columns).any(|value| value.to_f64().is_nan())) {
         return f64::NAN;
     }
     if sums.0 == 0.0 { 0.0 } else { (sums.0 / sums.1).sqrt() }
@@ -49,11 +58,21 @@ fn rows(case: &Case, budget: usize) -> Vec<usize> {
             Op::Matmul | Op::Linear | Op::Attention => k,
             Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::RmsNorm | Op::Transpose => 8,
         };
+    apart(rows, cost, budget)
+}
+
+/// As many of `rows` rows as a budget has, an odd distance apart, and the last; `cost` is that of one.
+fn apart(rows: usize, cost: usize, budget: usize) -> Vec<usize> {
     let mut list: Vec<usize> = (0..rows).step_by((rows * cost / budget) | 1).collect();
     if list.last() != Some(&(rows - 1)) {
         list.push(rows - 1);
     }
     list
+}
+
+/// The rows of a result that are compared where one costs this many multiplications.
+pub fn some_rows(rows: usize, cost: usize) -> Vec<usize> {
+    apart(rows, cost, BUDGET)
 }
 
 /// A row of the result.

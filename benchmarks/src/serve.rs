@@ -1,5 +1,7 @@
 //! Our side of the comparison.
 
+mod users;
+
 use crate::case::{Case, DType, Op};
 use crate::kernels::{Choice, Number, Operands, Value, shipped};
 use crate::products::{self, Asked};
@@ -34,7 +36,7 @@ pub struct Options {
 /// # Errors
 /// If no more can be read or written. What goes wrong with a request is its reply.
 pub fn serve(options: &Options) -> Outcome {
-    let mut side: Option<Side> = None;
+    let mut side: Option<Prepared> = None;
     for line in std::io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?) {
             Ok(request) => answer(options, &mut side, request).unwrap_or_else(|e| Reply::Failed(e.to_string())),
@@ -47,18 +49,36 @@ pub fn serve(options: &Options) -> Outcome {
     Ok(())
 }
 
-fn answer(options: &Options, side: &mut Option<Side>, request: Request) -> Outcome<Reply> {
+/// What requests are about.
+enum Prepared {
+    Cases(Box<Side>),
+    Users(Box<users::Side>),
+}
+
+fn answer(options: &Options, side: &mut Option<Prepared>, request: Request) -> Outcome<Reply> {
     match (request, side) {
         // Ours has one implementation of each.
-        (Request::Prepare { cases, seed, flush_mib, entries: _ }, side) => {
-            let new = Side::new(&options.device.parse()?, cases, seed, flush_mib)?;
-            let new = if options.rows { new.by_rows()? } else { new };
-            let reply = new.ready(&options.entry);
+        (Request::Prepare { cases, users, seed, flush_mib, entries: _ }, side) => {
+            let device = options.device.parse()?;
+            let (reply, new) = if users.is_empty() {
+                let new = Side::new(&device, cases, seed, flush_mib)?;
+                let new = if options.rows { new.by_rows()? } else { new };
+                (new.ready(&options.entry), Prepared::Cases(Box::new(new)))
+            } else {
+                let new = users::Side::new(&device, users, seed, flush_mib)?;
+                (new.ready(), Prepared::Users(Box::new(new)))
+            };
             *side = Some(new);
             Ok(reply)
         }
-        (Request::Check(work), Some(side)) => side.check(&work),
-        (Request::Time { work, warmup, reps }, Some(side)) => Ok(Reply::Timed(side.time(&work, warmup, reps)?)),
+        (Request::Check(work), Some(Prepared::Cases(side))) => side.check(&work),
+        (Request::Check(work), Some(Prepared::Users(side))) => side.check(&work),
+        (Request::Time { work, warmup, reps }, Some(Prepared::Cases(side))) => {
+            Ok(Reply::Timed(side.time(&work, warmup, reps)?))
+        }
+        (Request::Time { work, warmup, reps }, Some(Prepared::Users(side))) => {
+            Ok(Reply::Timed(side.time(&work, warmup, reps)?))
+        }
         (Request::Check(_) | Request::Time { .. }, None) => Err("`prepare` comes first".into()),
     }
 }
@@ -131,12 +151,7 @@ impl Side {
             .cases
             .iter()
             .map(|case| Entry { work: Work { case: case.name.clone(), entry: entry.to_string() }, note: note(case) });
-        let device = self.timer.stream.device();
-        let mut versions = BTreeMap::from([("triton-dsl".to_string(), env!("CARGO_PKG_VERSION").to_string())]);
-        if let Some(version) = device.driver_version() {
-            versions.insert("CUDA driver API".to_string(), format!("{}.{}", version / 1000, version % 1000 / 10));
-        }
-        Reply::Ready { device: device.name().to_string(), versions, entries: entries.collect(), memory: self.memory }
+        ready(self.timer.stream.device(), entries.collect(), self.memory)
     }
 
     fn case(&self, work: &Work) -> Outcome<Case> {
@@ -175,6 +190,15 @@ impl Side {
             DType::I8 => timer.time(warmup, reps, |stream| self.i8s.run(stream, case, choice, asked)),
         }
     }
+}
+
+/// The reply of our side when everything is prepared.
+pub fn ready(device: &Device, entries: Vec<Entry>, memory: u64) -> Reply {
+    let mut versions = BTreeMap::from([("triton-dsl".to_string(), env!("CARGO_PKG_VERSION").to_string())]);
+    if let Some(version) = device.driver_version() {
+        versions.insert("CUDA driver API".to_string(), format!("{}.{}", version / 1000, version % 1000 / 10));
+    }
+    Reply::Ready { device: device.name().to_string(), versions, entries, memory }
 }
 
 /// Inputs and output of one element type, for all cases.

@@ -1,7 +1,7 @@
 //! `bundle`: everything that a GPU host without Rust needs, in `target/gpu/`.
 //!
 //! Examples, the tests that use a GPU, the benchmarks and conformance, built in release and stripped, beside a `run.sh`:
-//! `run.sh examples|tests|bench|papers|tune|collect|costs|conformance`.
+//! `run.sh examples|tests|bench|papers|users|tune|collect|costs|conformance`.
 
 use crate::{Outcome, executables, root};
 use std::path::{Path, PathBuf};
@@ -58,6 +58,8 @@ pub fn bundle() -> Outcome {
         ("benchmarks", "run.sh"),
         ("benchmarks", "peers.py"),
         ("benchmarks", "cublaslt.py"),
+        ("benchmarks", "tutorials.py"),
+        ("benchmarks", "tutorial_kernels.py"),
         ("triton-tune/python", "autotune.py"),
         ("triton-tune/python", "mse.py"),
     ];

@@ -121,12 +121,12 @@ const CLASSES: &[(&str, &[&str])] = &[
             "YIELD",
         ],
     ),
-    ("other", &["CCTL", "ERRBAR", "MEMBAR", "UTMACCTL"]),
+    ("other", &["CCTL", "CGAERRBAR", "ERRBAR", "MEMBAR", "UTMACCTL"]),
 ];
 
 /// What no loop of a kernel should have, unless it concerns the block alone (`.CTA`): it waits for the memory of the device, or is an
 /// access of local memory.
-pub const STALLS: &[&str] = &["CCTL", "ERRBAR", "LDL", "MEMBAR", "STL"];
+pub const STALLS: &[&str] = &["CCTL", "CGAERRBAR", "ERRBAR", "LDL", "MEMBAR", "STL"];
 
 /// Instructions by class.
 #[derive(Clone, Debug, PartialEq, Eq)]
