@@ -70,8 +70,14 @@ fn typed(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<D
         let relaxed = passes::run(passes::RELAX, &mut func, &Env::portable());
         relaxed.map_err(|message| Failure { diagnostics: vec![mistake(message)], ..Failure::default() })?;
     }
-    let promised = promises::promises(&func);
-    func.params.iter_mut().zip(promised).for_each(|(param, promised)| param.promised = promised);
+    if func.takes_pointers() {
+        // What accesses gain is known of them as they are made.
+        let mut optimised = func.clone();
+        let made = passes::run(passes::OPTIMISE, &mut optimised, &Env::portable());
+        made.map_err(|message| Failure { diagnostics: vec![mistake(message)], ..Failure::default() })?;
+        let promised = promises::promises(&optimised);
+        func.params.iter_mut().zip(promised).for_each(|(param, promised)| param.promised = promised);
+    }
     Ok((func, outers))
 }
 

@@ -17,6 +17,7 @@ const ONE_WARPGROUP: &[&str] = &[
     "run/cluster_product sm_90a unit_stride",
     "run/cluster_product sm_90a generic",
     "run/pointers_cut sm_90a aligned16",
+    "run/pointers_turned sm_90a aligned16",
     "run/pointers_wrapped sm_90a aligned16",
 ];
 

@@ -72,6 +72,7 @@ cases! {
     multicast_epilogue,
     pointers_cut,
     pointers_strided,
+    pointers_turned,
     pointers_wrapped,
     ring_converted,
     ring_division,

@@ -17,23 +17,21 @@ use crate::entity::SideTable;
 use crate::ir::{Function, Value};
 use crate::metadata::{Promised, Specialization};
 use crate::ops::{Location, Memory};
-use crate::types::{DType, Shape};
+use crate::types::DType;
 
 /// The multiples that an integer may be promised to be, least first.
 const MULTIPLES: [u32; 4] = [2, 4, 8, 16];
 
-/// What is to be promised of each parameter, of a function whose integers are promised to be divisible.
+/// What is to be promised of each parameter of an optimised function, whose integers are promised to be divisible.
 pub fn promises(func: &Function) -> Vec<Promised> {
     let mut promised = func.clone();
     let units = stride::unit_candidates(func);
     promised.params.iter_mut().filter(|p| units.contains(&p.value)).for_each(|p| p.promised = Promised::Unit);
-    if accesses(func).any(|at| matches!(at, Location::Pointers { ptr, .. } if func.ty(ptr).shape != Shape::SCALAR)) {
-        for index in 0..promised.params.len() {
-            let param = &promised.params[index];
-            let is_int = func.ty(param.value).elem.num().is_some_and(DType::is_int);
-            if is_int && param.promised == Promised::Divisible {
-                promised.params[index].promised = of_integer(&mut promised, index);
-            }
+    for index in 0..promised.params.len() {
+        let param = &promised.params[index];
+        let is_int = func.ty(param.value).elem.num().is_some_and(DType::is_int);
+        if is_int && param.promised == Promised::Divisible {
+            promised.params[index].promised = of_integer(&mut promised, index);
         }
     }
     promised.params.into_iter().map(|param| param.promised).collect()

@@ -101,7 +101,9 @@ pub fn unit_candidates(func: &Function) -> Vec<Value> {
     let known = analyse(func);
     let decides = |&param: &Value| {
         let strides = assuming_one(func, Some(param));
-        pointers().any(|v| along_last(&strides, v) && !along_last(&known, v))
+        // What runs along memory along another axis is turned.
+        let is_open = |v: Value| known[v].contiguous(func.ty(v).shape).is_none();
+        pointers().any(|v| along_last(&strides, v) && is_open(v))
     };
     params.into_iter().filter(decides).collect()
 }

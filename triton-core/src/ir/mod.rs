@@ -308,6 +308,13 @@ impl Function {
         value
     }
 
+    /// Whether a parameter is a raw pointer, and not the address of a view: then nothing says which of its integers are extents and strides.
+    pub fn takes_pointers(&self) -> bool {
+        let is_raw =
+            |param: &Param| matches!(self.ty(param.value).elem, Elem::Ptr { .. }) && self.view(param.value).is_none();
+        self.params.iter().any(is_raw)
+    }
+
     /// Appends an instruction to a block. Its result types are those of [`crate::ops::infer`].
     ///
     /// # Errors

@@ -12,7 +12,7 @@ pub mod values;
 
 use self::layouts::{partition, place, split};
 use self::memory::{allocate, exchange, map_programs, multicast, persist, schedule, stage_rows, sync, wait};
-use self::values::{combine, cse, dce, fold, induct, licm, relax, sink, specialise};
+use self::values::{combine, cse, dce, fold, induct, licm, orient, relax, sink, specialise};
 use crate::ir::{Function, verify};
 use crate::metadata::{Arg, Specialization, Target};
 
@@ -76,6 +76,7 @@ pub const OPTIMISE: &[Pass] = passes! {
     cse: "eliminates common subexpressions", |func, _| { cse::cse(func); Ok(()) };
     licm: "hoists loop invariants", |func, _| { licm::licm(func); Ok(()) };
     induct: "derives stepped pointers from the loop's counter", |func, _| induct::induct(func);
+    orient: "turns accesses along memory", |func, _| orient::orient(func);
     dce: "removes dead code", |func, _| { dce::dce(func); Ok(()) };
     sink: "moves widening casts to their first use", |func, _| { sink::sink(func); Ok(()) };
 };

@@ -6,6 +6,7 @@ pub mod dce;
 pub mod fold;
 pub mod induct;
 pub mod licm;
+pub mod orient;
 pub mod relax;
 pub mod sink;
 pub mod specialise;
