@@ -248,7 +248,11 @@ impl Tools {
             numbers += &format!("; loop {innermost}");
         }
         let hash = self.known.hash(&text, &numbers);
-        let spilled = if subject.may_spill { 0 } else { spilled };
+        let (mut spilled, mut stalls) = (spilled, stalls);
+        if subject.may_spill {
+            spilled = 0;
+            stalls.retain(|stall| !stall.starts_with("LDL") && !stall.starts_with("STL"));
+        }
         Ok(Line { key, spilled, stalls, numbers, hash, assembled: true })
     }
 }

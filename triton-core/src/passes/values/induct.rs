@@ -130,6 +130,6 @@ fn turn(
 fn wide(func: &mut Function, x: Value, span: Span, insts: &mut Vec<Inst>) -> Result<Value, String> {
     match func.ty(x).elem {
         Elem::Num(DType::I64) => Ok(x),
-        _ => func.compute(Op::Cast { x, to: DType::I64 }, span, insts),
+        Elem::Num(_) | Elem::Ptr { .. } => func.compute(Op::Cast { x, to: DType::I64 }, span, insts),
     }
 }

@@ -22,10 +22,9 @@ use crate::types::{Elem, Shape};
 /// # Errors
 /// A bug in this pass.
 pub fn orient(func: &mut Function) -> Result<(), String> {
-    let through_tiles = |op: &Op| match *op {
-        Op::Load { from: Location::Pointers { ptr, .. }, .. }
-        | Op::Store { to: Location::Pointers { ptr, .. }, .. } => func.ty(ptr).shape.rank() > 1,
-        _ => false,
+    let through_tiles = |op: &Op| {
+        let (Op::Load { from: at, .. } | Op::Store { to: at, .. }) = *op else { return false };
+        matches!(at, Location::Pointers { ptr, .. } if func.ty(ptr).shape.rank() > 1)
     };
     if !func.takes_pointers() || !func.contains(func.body, through_tiles) {
         return Ok(());
@@ -61,35 +60,27 @@ struct Turned<'a> {
 impl Turned<'_> {
     fn access(&mut self, block: Block, inst: Inst, order: Shape) -> Result<(), String> {
         let (op, span) = (self.func.insts[inst].op, self.func.insts[inst].span);
-        let mut after = None;
-        let op = match op {
-            Op::Load { from: Location::Pointers { ptr, mask }, other } => {
-                let [mask, other] = [self.optional(mask, order)?, self.optional(other, order)?];
-                let from = Location::Pointers { ptr: self.value(ptr, order)?, mask };
-                let result = self.func.insts[inst].results[0];
-                let ty = self.func.ty(result);
-                let shape = ty.shape.permute(order).ok_or("an order of other axes")?;
-                let loaded = self.func.types.push(ty.with_shape(shape));
-                self.func.insts[inst].results = vec![loaded];
-                let back = self.func.make(Op::Permute { x: loaded, order: inverse(order)? }, span)?;
-                self.func.insts[back].results = vec![result];
-                self.defs.define(result, back);
-                self.known.insert((result, order), loaded);
-                after = Some(back);
-                Op::Load { from, other }
-            }
-            Op::Store { to: Location::Pointers { ptr, mask }, value } => {
-                let mask = self.optional(mask, order)?;
-                let to = Location::Pointers { ptr: self.value(ptr, order)?, mask };
-                Op::Store { to, value: self.value(value, order)? }
-            }
-            _ => return Ok(()),
-        };
-        self.func.insts[inst].op = op;
-        if let Some(back) = after {
-            let at = self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("an access in no block")?;
-            self.func.blocks[block].insts.insert(at + 1, back);
+        if let Op::Store { to: Location::Pointers { ptr, mask }, value } = op {
+            let mask = self.optional(mask, order)?;
+            let to = Location::Pointers { ptr: self.value(ptr, order)?, mask };
+            self.func.insts[inst].op = Op::Store { to, value: self.value(value, order)? };
+            return Ok(());
         }
+        let Op::Load { from: Location::Pointers { ptr, mask }, other } = op else { return Ok(()) };
+        let [mask, other] = [self.optional(mask, order)?, self.optional(other, order)?];
+        let from = Location::Pointers { ptr: self.value(ptr, order)?, mask };
+        self.func.insts[inst].op = Op::Load { from, other };
+        let result = self.func.insts[inst].results[0];
+        let ty = self.func.ty(result);
+        let shape = ty.shape.permute(order).ok_or("an order of other axes")?;
+        let loaded = self.func.types.push(ty.with_shape(shape));
+        self.func.insts[inst].results = vec![loaded];
+        let back = self.func.make(Op::Permute { x: loaded, order: inverse(order)? }, span)?;
+        self.func.insts[back].results = vec![result];
+        self.defs.define(result, back);
+        self.known.insert((result, order), loaded);
+        let at = self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("an access in no block")?;
+        self.func.blocks[block].insts.insert(at + 1, back);
         Ok(())
     }
 

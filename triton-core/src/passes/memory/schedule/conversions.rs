@@ -54,18 +54,13 @@ fn of_region(func: &Function, defs: &Defs, region: Block, found: &mut Conversion
         if let (Some((x, _)), &[alias]) = (func.aliased(data), &data.results[..]) {
             multiplied[x] |= multiplied[alias];
         }
-        match data.op {
-            Op::SharedStore { buffer, value, part: 0 } => {
-                stored[buffer] = Some(value);
-                if multiplied[buffer] {
-                    open.push((value, false));
-                }
-            }
-            // An operand in registers.
-            Op::Dot { a, b, .. } => {
-                open.extend([a, b].into_iter().filter(|&v| func.mem(v).is_none()).map(|v| (v, false)));
-            }
-            _ => {}
+        if let Op::SharedStore { buffer, value, part: 0 } = data.op {
+            stored[buffer] = Some(value);
+            open.extend(Some((value, false)).filter(|_| multiplied[buffer]));
+        }
+        // Operands in registers.
+        if let Op::Dot { a, b, .. } = data.op {
+            open.extend([a, b].into_iter().filter(|&v| func.mem(v).is_none()).map(|v| (v, false)));
         }
     }
     let mut seen: Vec<(Value, bool)> = Vec::new();
@@ -126,10 +121,12 @@ fn is_copied(layout: &Layout, mem: &Mem) -> bool {
 fn read_by_others(func: &Function, defs: &Defs, buffer: Value) -> Option<Mem> {
     let (mut from, mut to) = (None, None);
     for user in defs.users(buffer) {
-        match func.insts[user].op {
-            Op::SharedStore { value, .. } => from = func.layout(value),
-            Op::SharedLoad { .. } => to = func.layout(func.insts[user].results[0]),
-            _ => return None,
+        if let Op::SharedStore { value, .. } = func.insts[user].op {
+            from = func.layout(value);
+        } else if let (Op::SharedLoad { .. }, &[result]) = (func.insts[user].op, &func.insts[user].results[..]) {
+            to = func.layout(result);
+        } else {
+            return None;
         }
     }
     let ((from, to), mem) = (from.zip(to)?, func.mem(buffer)?);
