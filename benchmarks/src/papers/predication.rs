@@ -1,7 +1,7 @@
 //! ISAAC, section 8.3: what bounds checks cost. One product, of extents that tiles divide, by kernels of the same tile, the same warps and
 //! the same order of sums: by pointers that access every element, by pointers under masks, and by views, whose accesses are checked.
 //!
-//! Loads through pointers are not software pipelined, so that nothing is loaded ahead in any of the three (`num_stages = 1`): what differs is
+//! Nothing is loaded ahead in any of the three (`num_stages = 1`), as their rings would be filled by other instructions: what differs is
 //! the checks alone. Their rates are therefore below those of the library's instances.
 
 use crate::case::{Case, DType, scaled};
