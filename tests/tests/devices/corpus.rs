@@ -70,6 +70,7 @@ cases! {
     cluster_product_wide,
     multicast,
     multicast_epilogue,
+    pointers_after,
     pointers_cut,
     pointers_strided,
     pointers_turned,

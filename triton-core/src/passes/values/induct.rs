@@ -6,14 +6,14 @@
 //! [`crate::passes::memory::schedule`]), and a tile's addresses differ between turns by one scalar. This is the inverse of strength
 //! reduction (Allen, Cocke and Kennedy, "Reduction of operator strength", 1981).
 //!
-//! The product is of 64 bits, as addresses are: it wraps nowhere that repeated steps do not. A pointer whose last value is used after the
-//! loop stays, as does one of a loop whose step is not constant. Requires stage 0.
+//! The product is of 64 bits, as addresses are: it wraps nowhere that repeated steps do not. What is used after the loop is the first pointer,
+//! as many times further as the loop has turns. A pointer of a loop whose step is not constant stays. Requires stage 0.
 
 use crate::analysis::defs::Defs;
 use crate::hash::WordMap;
 use crate::ir::{Function, Inst, Value};
 use crate::ops::Op;
-use crate::ops::kinds::BinaryKind;
+use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem, Shape};
 
@@ -51,7 +51,6 @@ fn stepped(func: &Function, defs: &Defs, inst: Inst) -> Vec<Stepped> {
     let yielded = func.yielded(region);
     let step = |position: usize| {
         let param = *func.blocks[region].params.get(position + 1)?;
-        let is_used_after = defs.uses(*data.results.get(position)?) > 0;
         matches!(func.ty(param).elem, Elem::Ptr { .. }).then_some(())?;
         let Op::Offset { ptr, index } = defs.op(func, *yielded.get(position)?)? else { return None };
         let by = match defs.op(func, index) {
@@ -59,7 +58,7 @@ fn stepped(func: &Function, defs: &Defs, inst: Inst) -> Vec<Stepped> {
             _ => index,
         };
         let is_uniform = func.ty(by).shape == Shape::SCALAR;
-        (ptr == param && !inside[by] && is_uniform && !is_used_after).then_some(Stepped { position, by })
+        (ptr == param && !inside[by] && is_uniform).then_some(Stepped { position, by })
     };
     (0..data.args.len()).filter_map(step).collect()
 }
@@ -67,26 +66,30 @@ fn stepped(func: &Function, defs: &Defs, inst: Inst) -> Vec<Stepped> {
 fn of_loop(func: &mut Function, defs: &Defs, inst: Inst) -> Result<(), String> {
     let stepped = stepped(func, defs, inst);
     let (op, region, span) = (func.insts[inst].op, func.insts[inst].regions[0], func.insts[inst].span);
-    let Op::For { start, step, .. } = op else { return Ok(()) };
+    let Op::For { start, end, step } = op else { return Ok(()) };
     let Some(step) = defs.constant(func, step).and_then(Constant::as_int).filter(|step| *step > 0) else {
         return Ok(());
     };
     if stepped.is_empty() {
         return Ok(());
     }
-    let (mut before, mut first) = (Vec::new(), Vec::new());
-    let turn = turn(func, defs, (func.blocks[region].params[0], start, step), span, (&mut before, &mut first))?;
+    let (mut before, mut first, mut after) = (Vec::new(), Vec::new(), Vec::new());
+    let counter = func.blocks[region].params[0];
+    let turn = turn(func, defs, (counter, start, step), span, (&mut before, &mut first))?;
+    let mut turns = None;
     let mut renamed: WordMap<Value, Value> = WordMap::default();
     for &Stepped { position, by } in &stepped {
         let (init, param) = (func.insts[inst].args[position], func.blocks[region].params[position + 1]);
         let by = wide(func, by, span, &mut before)?;
-        let mut further = func.compute(Op::Binary { kind: BinaryKind::Mul, a: turn, b: by }, span, &mut first)?;
-        let shape = func.ty(param).shape;
-        if shape != Shape::SCALAR {
-            further = func.compute(Op::Splat { x: further, shape }, span, &mut first)?;
+        renamed.insert(param, further(func, init, (turn, by), span, &mut first)?);
+        let last = func.insts[inst].results[position];
+        if defs.uses(last) > 0 {
+            let all = match turns {
+                Some(all) => all,
+                None => *turns.insert(number_of_turns(func, (start, end, step), span, &mut after)?),
+            };
+            renamed.insert(last, further(func, init, (all, by), span, &mut after)?);
         }
-        let now = func.compute(Op::Offset { ptr: init, index: further }, span, &mut first)?;
-        renamed.insert(param, now);
     }
     func.replace_uses(&renamed);
     func.blocks[region].insts.splice(0..0, first);
@@ -99,8 +102,43 @@ fn of_loop(func: &mut Function, defs: &Defs, inst: Inst) -> Result<(), String> {
     }
     let block = defs.block_of(inst).ok_or("a loop that is in no block")?;
     let at = func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")?;
+    func.blocks[block].insts.splice(at + 1..at + 1, after);
     func.blocks[block].insts.splice(at..at, before);
     Ok(())
+}
+
+/// A pointer, or a tile of them, this many times a number of elements further.
+fn further(
+    func: &mut Function,
+    ptr: Value,
+    (times, by): (Value, Value),
+    span: Span,
+    insts: &mut Vec<Inst>,
+) -> Result<Value, String> {
+    let mut index = func.compute(Op::Binary { kind: BinaryKind::Mul, a: times, b: by }, span, insts)?;
+    let shape = func.ty(ptr).shape;
+    if shape != Shape::SCALAR {
+        index = func.compute(Op::Splat { x: index, shape }, span, insts)?;
+    }
+    func.compute(Op::Offset { ptr, index }, span, insts)
+}
+
+/// How many turns a loop has.
+fn number_of_turns(
+    func: &mut Function,
+    (start, end, step): (Value, Value, i128),
+    span: Span,
+    insts: &mut Vec<Inst>,
+) -> Result<Value, String> {
+    let runs = func.compute(Op::Compare { kind: CompareKind::Lt, a: start, b: end }, span, insts)?;
+    let [start, end] = [wide(func, start, span, insts)?, wide(func, end, span, insts)?];
+    let mut number = |value| func.compute(Op::Const { value: Constant::int(DType::I64, value) }, span, insts);
+    let [none, rest, step] = [number(0)?, number(step - 1)?, number(step)?];
+    let mut binary = |kind, a, b| func.compute(Op::Binary { kind, a, b }, span, insts);
+    let distance = binary(BinaryKind::Sub, end, start)?;
+    let distance = binary(BinaryKind::Add, distance, rest)?;
+    let turns = binary(BinaryKind::Div, distance, step)?;
+    func.compute(Op::Select { cond: runs, a: turns, b: none }, span, insts)
 }
 
 /// The number of the turn, from 0, of a loop by its counter, its start and its step.
