@@ -3,7 +3,9 @@
 #![allow(unsafe_code, reason = "kernels of records written by hand")]
 
 use triton::launch::mode::Unsafe;
-use triton::metadata::{Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Specialization, Target};
+use triton::metadata::{
+    Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Promised, Specialization, Target,
+};
 use triton::{ComputeCapability, Kernel, Launch, LaunchArg};
 use triton_cust::{Error, Modules, image};
 
@@ -20,12 +22,19 @@ fn kernel(cluster: [u32; 3]) -> &'static Kernel {
         cluster,
         0,
         false,
+        false,
         programs,
         0,
         None,
         std::borrow::Cow::Borrowed(&[]),
     );
-    let param = ParamMetadata::new("n".into(), ParamType::Scalar(<i32 as triton::Element>::DTYPE), 16, true, false);
+    let param = ParamMetadata::new(
+        "n".into(),
+        ParamType::Scalar(<i32 as triton::Element>::DTYPE),
+        16,
+        true,
+        Promised::Divisible,
+    );
     let config = Config::new(4, "".into(), vec![image].into());
     let metadata = KernelMetadata::new("k".into(), "k::<f32>".into(), vec![param].into(), vec![config].into());
     // SAFETY: it is never launched.
