@@ -66,15 +66,14 @@ fn embedded(kernel: &Kernel, instance: &Instance) -> Result<(Function, Compiled)
 /// The meaning of an instance, relaxed if it has `fast_math`, with what the specializations promise of its parameters.
 fn typed(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<DType>>), Failure> {
     let (mut func, outers) = sema::check(kernel, instance)?;
+    let failure = |message| Failure { diagnostics: vec![mistake(message)], ..Failure::default() };
     if func.fast_math {
-        let relaxed = passes::run(passes::RELAX, &mut func, &Env::portable());
-        relaxed.map_err(|message| Failure { diagnostics: vec![mistake(message)], ..Failure::default() })?;
+        passes::run(passes::RELAX, &mut func, &Env::portable()).map_err(failure)?;
     }
     if func.takes_pointers() {
         // What accesses gain is known of them as they are made.
         let mut optimised = func.clone();
-        let made = passes::run(passes::OPTIMISE, &mut optimised, &Env::portable());
-        made.map_err(|message| Failure { diagnostics: vec![mistake(message)], ..Failure::default() })?;
+        passes::run(passes::OPTIMISE, &mut optimised, &Env::portable()).map_err(failure)?;
         let promised = promises::promises(&optimised);
         func.params.iter_mut().zip(promised).for_each(|(param, promised)| param.promised = promised);
     }

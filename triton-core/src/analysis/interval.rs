@@ -119,7 +119,7 @@ impl Analysis for Intervals<'_> {
     }
 
     fn counter(&self, start: Interval, end: Interval, _: Interval) -> Interval {
-        // Of an empty range there is no number.
+        // A loop without iterations: any interval holds.
         let counted = |start: (u64, u64), end: (u64, u64)| {
             Interval::number(start.0.into(), i128::from(end.1.max(start.0 + 1)) - 1)
         };

@@ -30,13 +30,13 @@ pub fn orient(func: &mut Function) -> Result<(), String> {
         return Ok(());
     }
     let (strides, defs) = (stride::analyse(func), Defs::of(func));
-    let found: Vec<(Block, Inst, Shape)> = blocks(func, &strides);
+    let found: Vec<(Block, Inst, Shape)> = accesses(func, &strides);
     let mut turned = Turned { func, defs, known: WordMap::default() };
     found.into_iter().try_for_each(|(block, inst, order)| turned.access(block, inst, order))
 }
 
 /// The accesses that are to be turned, and the orders of axes in which their pointers run along memory.
-fn blocks(func: &Function, strides: &SideTable<Value, Strides>) -> Vec<(Block, Inst, Shape)> {
+fn accesses(func: &Function, strides: &SideTable<Value, Strides>) -> Vec<(Block, Inst, Shape)> {
     let order = |op: &Op| {
         let (Op::Load { from: at, .. } | Op::Store { to: at, .. }) = *op else { return None };
         let Location::Pointers { ptr, .. } = at else { return None };
