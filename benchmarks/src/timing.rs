@@ -34,6 +34,7 @@ impl Timer {
     /// Of the launches.
     pub fn time(&mut self, warmup: u32, reps: u32, mut run: impl FnMut(&Stream) -> Outcome) -> Outcome<Vec<f64>> {
         let warm = self.repeat(warmup, &mut run)?;
+        self.stream.device().finish_compiling();
         if median(&warm).is_none_or(|ms| ms >= SHORT) {
             return self.repeat(reps, run);
         }

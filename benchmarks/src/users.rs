@@ -3,13 +3,13 @@
 
 mod attention;
 mod cases;
-mod elementwise;
+pub(crate) mod elementwise;
 mod layer_norm;
 mod locked;
 mod mixed;
 mod operands;
 mod persistent;
-mod products;
+pub(crate) mod products;
 mod rows;
 mod run;
 mod scans;

@@ -11,19 +11,20 @@
 //! longest are removed: a hit sets the time of a file (`bound`).
 //!
 //! ```text
-//! "triton-cubin 1\n"  driver:u32  then 4 lengths:u32 (device, ptx, log, cubin)  device  ptx  log  cubin  crc32:u32
+//! "triton-cubin 2\n"  driver:u32  then with the length:u32 before each: device  ptx  log  cubin  then crc32:u32
 //! ```
 
 mod bound;
 mod private;
 
+use crate::parts::{Reader, Writer};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use triton_core::hash::fnv1a;
 
 /// Begins every entry, and changes with the format.
-const MAGIC: &[u8] = b"triton-cubin 1\n";
+const MAGIC: &[u8] = b"triton-cubin 2\n";
 
 /// Larger files are not entries.
 const LARGEST: u64 = 1 << 28;
@@ -51,7 +52,7 @@ pub struct Key<'a> {
 pub struct Entry {
     /// The driver's machine code for one device.
     pub cubin: Vec<u8>,
-    /// The log of its compiler.
+    /// The log of its compiler: registers and spills of each function, warnings.
     pub log: String,
 }
 
@@ -136,40 +137,19 @@ impl Cache {
 }
 
 fn encode(key: &Key<'_>, entry: &Entry) -> Option<Vec<u8>> {
-    let parts: [&[u8]; 4] = [key.device.as_bytes(), key.ptx.as_bytes(), entry.log.as_bytes(), &entry.cubin];
-    let mut bytes = MAGIC.to_vec();
-    bytes.extend_from_slice(&key.driver.to_le_bytes());
-    for part in parts {
-        bytes.extend_from_slice(&u32::try_from(part.len()).ok()?.to_le_bytes());
-    }
-    for part in parts {
-        bytes.extend_from_slice(part);
-    }
-    let sum = crc32fast::hash(&bytes);
-    bytes.extend_from_slice(&sum.to_le_bytes());
-    Some(bytes)
+    let mut file = Writer::new(MAGIC);
+    file.number(key.driver);
+    file.part(key.device)?;
+    file.part(key.ptx)?;
+    file.part(&entry.log)?;
+    file.part(&entry.cubin)?;
+    Some(file.sealed())
 }
 
 fn decode(bytes: &[u8], key: &Key<'_>) -> Option<Entry> {
-    let (content, sum) = bytes.split_last_chunk::<4>()?;
-    let mut rest = content.strip_prefix(MAGIC)?;
-    if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
-        return None;
-    }
-    let mut number = || {
-        let (number, after) = rest.split_first_chunk::<4>()?;
-        rest = after;
-        Some(u32::from_le_bytes(*number))
-    };
-    let driver = number()?;
-    let lengths = [number()?, number()?, number()?, number()?];
-    let mut part = |length: u32| {
-        let (part, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-        rest = after;
-        Some(part)
-    };
-    let [device, ptx, log, cubin] = [part(lengths[0])?, part(lengths[1])?, part(lengths[2])?, part(lengths[3])?];
-    let whole = rest.is_empty();
-    let same = driver == key.driver && device == key.device.as_bytes() && ptx == key.ptx.as_bytes();
-    (whole && same).then(|| Entry { cubin: cubin.to_vec(), log: String::from_utf8_lossy(log).into_owned() })
+    let mut file = Reader::new(bytes, MAGIC)?;
+    let same = file.number()? == key.driver && file.text()? == key.device && file.text()? == key.ptx;
+    let log = String::from_utf8_lossy(file.part()?).into_owned();
+    let cubin = file.part()?.to_vec();
+    (same && file.is_empty()).then_some(Entry { cubin, log })
 }

@@ -4,6 +4,7 @@ use crate::driver::context::Context;
 use crate::error::{Error, Result};
 use crate::replays::Replays;
 use crate::sim::SimOptions;
+use crate::threads;
 use std::ffi::c_void;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -142,6 +143,22 @@ impl Device {
     /// stays retained until the process ends.
     pub fn as_raw_context(&self) -> Option<*mut c_void> {
         self.context().map(Context::pointer)
+    }
+
+    /// Waits until no kernel is being compiled. A kernel's first launch takes code that will do, and where other code may be better, it is
+    /// compiled behind the launch, for those after it. What measures launches waits for that; a [graph](crate::Graph) does by itself.
+    ///
+    /// ```
+    /// use triton_runtime::Device;
+    ///
+    /// // Launches that warm up stand here.
+    /// Device::best().finish_compiling();
+    /// // Those that are measured stand here.
+    /// ```
+    pub fn finish_compiling(&self) {
+        if let Backend::Cuda(_) = self.backend {
+            threads::finish();
+        }
     }
 
     /// What keeps replays of its graphs apart from uses of its buffers.

@@ -6,9 +6,9 @@ use crate::driver::prepared::Prepared;
 use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
-use crate::load::{self, LoadInfo, Loaded};
+use crate::load::{self, First, LoadInfo, Loaded, Ready};
 use crate::stream::Stream;
-use crate::{assertions, lock};
+use crate::{assertions, lock, threads};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
@@ -18,17 +18,34 @@ use triton_core::metadata::{Config, Image, KernelMetadata, Specialization, Tenso
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
 
-/// Configs that are loaded by as many threads.
-const LOADING: usize = 8;
-
 /// What one device has of each config.
 type LoadedSlots = Box<[OfConfig]>;
 
 /// The functions of a config, one for each image, and launches of them. Several images may assume the same, of different targets.
 #[derive(Debug)]
 struct OfConfig {
-    images: Box<[OnceLock<Loaded>]>,
+    images: Box<[OfImage]>,
     prepared: Prepared,
+}
+
+/// The functions of an image.
+#[derive(Debug, Default)]
+struct OfImage {
+    /// What launches run from now on.
+    settled: OnceLock<Loaded>,
+    /// What they run until it is known whether other code is better.
+    first: OnceLock<Loaded>,
+    /// Held by the thread that compiles.
+    loading: Mutex<()>,
+}
+
+/// Whether a launch is worth waiting for the code that all later ones run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Code that will do is launched at once.
+    No,
+    /// It is launched more than once: of a graph, or of a measurement.
+    Settled,
 }
 
 /// The IR of each config, or why it cannot be read.
@@ -41,8 +58,6 @@ pub struct Kernel {
     cpu: OnceLock<Functions>,
     cuda: [OnceLock<LoadedSlots>; FAST],
     more: Mutex<BTreeMap<usize, &'static LoadedSlots>>,
-    /// One for each of some configs: those of a pool are loaded together.
-    loading: [Mutex<()>; LOADING],
 }
 
 impl Kernel {
@@ -66,7 +81,6 @@ impl Kernel {
             cpu: OnceLock::new(),
             cuda: [const { OnceLock::new() }; FAST],
             more: Mutex::new(BTreeMap::new()),
-            loading: [const { Mutex::new(()) }; LOADING],
         }
     }
 
@@ -77,12 +91,17 @@ impl Kernel {
 
     /// See [`Launch::load`](crate::Launch::load).
     pub(crate) fn load(&'static self, device: &Device, config: usize) -> Result<Vec<LoadInfo>> {
+        Code::load_all(&self.codes(device, config)?)
+    }
+
+    /// The code of a config that [`Kernel::select`] gives for some arguments, the generic code first. That of the CPU and the simulator is
+    /// read, and is none of these.
+    pub(crate) fn codes(&'static self, device: &Device, config: usize) -> Result<Vec<Code>> {
         match device.backend() {
             Backend::Cpu => self.function(config).map(|_| Vec::new()),
             Backend::Cuda(context) => {
                 let images = self.selectable(config, &context.gpu)?;
-                let load = |(index, image)| Ok(self.loaded(context, config, index, image)?.info.clone());
-                images.into_iter().map(load).collect()
+                Ok(images.into_iter().map(|(index, _)| Code { kernel: self, config, index, context }).collect())
             }
             Backend::Sim(options) => {
                 let images = self.selectable(config, &options.gpu())?;
@@ -154,19 +173,19 @@ impl Kernel {
     #[inline]
     pub(crate) fn loaded(
         &'static self,
-        context: &Context,
+        context: &'static Context,
         config: usize,
         index: usize,
-        image: &Image,
+        wait: Wait,
     ) -> Result<&'static Loaded> {
         let slots = match self.cuda.get(context.ordinal) {
             Some(cell) => cell.get_or_init(|| empty_slots(&self.metadata)),
             None => self.more_slots(context.ordinal),
         };
         let slot = &slots[config].images[index];
-        match slot.get() {
+        match slot.settled.get() {
             Some(loaded) => Ok(loaded),
-            None => self.load_into(slot, context, config, image),
+            None => self.load_into(slot, Code { kernel: self, config, index, context }, wait),
         }
     }
 
@@ -183,26 +202,49 @@ impl Kernel {
     }
 
     #[cold]
-    fn load_into(
-        &'static self,
-        slot: &'static OnceLock<Loaded>,
-        context: &Context,
-        config: usize,
-        image: &Image,
-    ) -> Result<&'static Loaded> {
-        // One thread compiles a config; a failure is not kept, so that the next launch reports it again.
-        let _guard = lock(&self.loading[config % LOADING]);
-        if let Some(loaded) = slot.get() {
+    fn load_into(&'static self, slot: &'static OfImage, code: Code, wait: Wait) -> Result<&'static Loaded> {
+        let image = code.image()?;
+        // One thread compiles an image; a failure is not kept, so that the next launch reports it again.
+        let loading = lock(&slot.loading);
+        if let Some(loaded) = slot.settled.get() {
             return Ok(loaded);
         }
-        let mut loaded = load::load(context, &self.metadata.instance, image)?;
-        if image.has_assert_buffer {
-            loaded.assertion_slot = Some(assertions::address(context, Box::new(move || self.function(config).ok()))?);
+        if let Some(first) = slot.first.get() {
+            drop(loading);
+            if wait == Wait::No {
+                return Ok(first);
+            }
+            threads::finish();
+            return Ok(slot.settled.get().unwrap_or(first));
         }
-        // A launch takes no image with a map of a parameter that does not exist.
-        let of_view = |map: &TensorMap| Some((*map, self.metadata.params.get(map.param as usize)?.ty));
-        loaded.maps = Maps::new(image.tensor_maps.iter().filter_map(of_view));
-        Ok(slot.get_or_init(|| loaded))
+        let (ready, again) = match load::first(code.context, &self.metadata.instance, image)? {
+            First::Settled(ready) => (ready, None),
+            First::Open(ready, again) => (ready, Some(again)),
+        };
+        let assertion_slot = match image.has_assert_buffer {
+            true => Some(assertions::address(code.context, Box::new(move || self.function(code.config).ok()))?),
+            false => None,
+        };
+        let loaded = move |code: Ready, is_settled: bool| {
+            // A launch takes no image with a map of a parameter that does not exist.
+            let of_view = |map: &TensorMap| Some((*map, self.metadata.params.get(map.param as usize)?.ty));
+            Loaded { code, is_settled, maps: Maps::new(image.tensor_maps.iter().filter_map(of_view)), assertion_slot }
+        };
+        lock(&LOADED).push(code);
+        let Some(again) = again else { return Ok(slot.settled.get_or_init(|| loaded(ready, true))) };
+        let first = ready.clone();
+        let settle = move || {
+            let better = load::second(code.context, &self.metadata.instance, image, ready, again);
+            slot.settled.get_or_init(|| loaded(better, true))
+        };
+        if wait == Wait::Settled {
+            return Ok(settle());
+        }
+        let first = slot.first.get_or_init(|| loaded(first, false));
+        threads::in_background(move || {
+            settle();
+        });
+        Ok(first)
     }
 
     /// A config's IR, read once.
@@ -219,7 +261,7 @@ impl Kernel {
 /// Slots in which nothing is loaded.
 fn empty_slots(metadata: &KernelMetadata) -> LoadedSlots {
     let of_config = |config: &Config| OfConfig {
-        images: config.images.iter().map(|_| OnceLock::new()).collect(),
+        images: config.images.iter().map(|_| OfImage::default()).collect(),
         prepared: Prepared::default(),
     };
     metadata.configs.iter().map(of_config).collect()
@@ -251,6 +293,9 @@ fn chosen_by_some(images: &[Image], runs: impl Fn(&Image) -> bool) -> Vec<(usize
     found
 }
 
+/// All code that was loaded.
+static LOADED: Mutex<Vec<Code>> = Mutex::new(Vec::new());
+
 /// The code that a launch would run on a GPU, which can be loaded ahead of it, by another thread.
 #[derive(Clone, Copy)]
 pub struct Code {
@@ -270,18 +315,43 @@ impl Code {
         self.info().map(drop)
     }
 
-    /// Loads it, if it is not loaded yet, and returns its resource usage.
+    /// Loads it, if it is not loaded yet, and returns its resource usage. It is the code that all further launches run.
     ///
     /// # Errors
     /// Those of [`Launch::load`](crate::Launch::load).
     pub fn info(&self) -> Result<LoadInfo> {
+        Ok(self.ready()?.info.clone())
+    }
+
+    /// Loads it, if it is not loaded yet, and returns what further launches run.
+    pub(crate) fn ready(&self) -> Result<&'static Ready> {
+        Ok(&self.kernel.loaded(self.context, self.config, self.index, Wait::Settled)?.code)
+    }
+
+    /// Loads all, in parallel, and returns their resource usage.
+    ///
+    /// # Errors
+    /// That of the first which cannot be loaded.
+    pub(crate) fn load_all(codes: &[Code]) -> Result<Vec<LoadInfo>> {
+        threads::in_parallel(codes, Code::info).into_iter().collect()
+    }
+
+    /// All that is loaded on any device.
+    pub(crate) fn all_loaded() -> Vec<Code> {
+        lock(&LOADED).clone()
+    }
+
+    /// Its image, which has the PTX.
+    ///
+    /// # Errors
+    /// [`Error::Config`] of a config that does not exist, which no launch gives.
+    pub fn image(&self) -> Result<&'static Image> {
         let images = &self.kernel.config(self.config)?.images;
-        let image = images.get(self.index).ok_or_else(|| Error::Config {
+        images.get(self.index).ok_or_else(|| Error::Config {
             kernel: self.kernel.metadata.instance.to_string(),
             index: self.index,
             count: images.len(),
-        })?;
-        Ok(self.kernel.loaded(self.context, self.config, self.index, image)?.info.clone())
+        })
     }
 }
 

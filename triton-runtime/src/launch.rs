@@ -12,7 +12,7 @@ use crate::error::{Error, Result, describe};
 use crate::foreign::Foreign;
 use crate::gpu::Gpu;
 use crate::grid::Grid;
-use crate::kernel::{Code, Kernel};
+use crate::kernel::{Code, Kernel, Wait};
 use crate::load::{LoadInfo, Loaded};
 use crate::region::Region;
 use crate::sim::SimStream;
@@ -396,9 +396,10 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[cold]
     fn without_clusters(
         &self,
-        context: &Context,
+        context: &'static Context,
         specialization: Specialization,
         refused: &Image,
+        wait: Wait,
     ) -> Result<(&'static Loaded, &'static Image)> {
         let takes = |image: &Image| image.cluster == [1; 3] && image.tensor_maps.is_empty() && !image.assumes_dividends;
         let chosen = self.kernel.select(self.config, &context.gpu, specialization, takes);
@@ -407,7 +408,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             blocks: refused.cluster.iter().product(),
             device: context.to_string(),
         })?;
-        Ok((self.kernel.loaded(context, self.config, index, image)?, image))
+        Ok((self.kernel.loaded(context, self.config, index, wait)?, image))
     }
 
     /// Not inlined, as [`Launch::on_cpu`].
@@ -449,20 +450,22 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         if dims.contains(&0) {
             return Ok(());
         }
-        let mut loaded = self.kernel.loaded(context, self.config, index, image)?;
-        if loaded.resident == 0 {
-            (loaded, image) = self.without_clusters(context, specialization, image)?;
+        // What a graph launches is what was captured.
+        let wait = if stream.recorder().is_some() { Wait::Settled } else { Wait::No };
+        let mut loaded = self.kernel.loaded(context, self.config, index, wait)?;
+        if loaded.code.resident == 0 {
+            (loaded, image) = self.without_clusters(context, specialization, image, wait)?;
         }
-        let blocks = self.blocks(image, dims, loaded.resident)?;
+        let blocks = self.blocks(image, dims, loaded.code.resident)?;
         let _ordered = Allocation::order(stream, self.uses())?;
         let values = self.args.each_ref().map(LaunchArg::words);
         let programs = image.programs.words(dims);
         let slot = loaded.assertion_slot.as_ref();
-        loaded.function.launch(raw, blocks, &values, &loaded.maps, programs.as_ref(), slot)?;
-        if let Some(prepared) = self.kernel.prepared(context, self.config) {
+        loaded.code.function.launch(raw, blocks, &values, &loaded.maps, programs.as_ref(), slot)?;
+        if let Some(prepared) = self.kernel.prepared(context, self.config).filter(|_| loaded.is_settled) {
             prepared.note(self.hash(dims), || {
                 let more: Vec<u64> = programs.iter().flatten().chain(slot).copied().collect();
-                let (function, maps) = (&loaded.function, &loaded.maps);
+                let (function, maps) = (&loaded.code.function, &loaded.maps);
                 let parts = Parts { function, maps, programs: dims, blocks, more: &more };
                 Kept::new(context.driver, self.values(), &parts)
             });

@@ -58,8 +58,10 @@ mod load;
 mod memory;
 mod other;
 mod overlap;
+mod parts;
 mod pinned;
 pub mod pool;
+mod program;
 mod raw_parts;
 mod region;
 mod replays;
@@ -79,6 +81,7 @@ mod sync {
 }
 mod tensor;
 mod tensor_map;
+mod threads;
 mod view;
 #[cfg(feature = "safetensors")]
 mod weights;
@@ -103,6 +106,7 @@ pub use other::OtherError;
 pub use overlap::aliasing;
 pub use pinned::Pinned;
 pub use pool::{Choice, Pool, Tuned};
+pub use program::{Program, ProgramError};
 pub use scratch::Scratch;
 pub use selection::{Selecting, Selector};
 pub use stream::Stream;

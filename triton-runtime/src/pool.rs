@@ -179,11 +179,9 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
             Selected::Member(index) => &self.pool.members[*index..=*index],
             Selected::Nothing(asked) => return Err(self.nothing(asked)),
         };
-        let mut loaded = Vec::new();
-        for member in members {
-            loaded.extend((member.kernel)().load(device, member.config)?);
-        }
-        Ok(loaded)
+        let codes: Result<Vec<Vec<Code>>> =
+            members.iter().map(|member| (member.kernel)().codes(device, member.config)).collect();
+        Code::load_all(&codes?.concat())
     }
 
     /// The chosen member.

@@ -26,6 +26,7 @@ mod padding;
 mod pairs;
 mod persist;
 mod pools;
+mod programs;
 mod random;
 mod raster;
 mod reduce;

@@ -3,26 +3,19 @@
 use super::context::Context;
 use super::cu;
 use super::types::{CUjit_option as Opt, CUjitInputType};
+use crate::cache::Entry;
 use crate::error::Error;
 use std::ffi::c_void;
 
 /// Bytes kept of each log.
 const LOG: usize = 64 * 1024;
 
-/// Machine code.
-#[derive(Debug)]
-pub(crate) struct Linked {
-    pub(crate) cubin: Vec<u8>,
-    /// What the compiler said: registers and spills of each function, warnings.
-    pub(crate) log: String,
-}
-
 /// Compiles PTX (without NUL at its end) for the device. `min_blocks` overrides the PTX's own bound: as many blocks shall be
 /// resident on a multiprocessor.
 ///
 /// # Errors
 /// [`Error::Jit`] with the log; also from a driver that does not know the bound (before 12.4).
-pub(crate) fn link(context: &Context, instance: &str, ptx: &str, min_blocks: Option<u32>) -> Result<Linked, Error> {
+pub(crate) fn link(context: &Context, instance: &str, ptx: &str, min_blocks: Option<u32>) -> Result<Entry, Error> {
     context.enter()?;
     let driver = context.driver;
     let mut text = Vec::with_capacity(ptx.len() + 1);
@@ -76,7 +69,7 @@ pub(crate) fn link(context: &Context, instance: &str, ptx: &str, min_blocks: Opt
     let _ = unsafe { cu!(driver, cuLinkDestroy(state)) };
     let (info, errors) = (until_nul(&info), until_nul(&errors));
     match done {
-        Ok(()) => Ok(Linked { cubin: code, log: if errors.is_empty() { info } else { format!("{info}\n{errors}") } }),
+        Ok(()) => Ok(Entry { cubin: code, log: if errors.is_empty() { info } else { format!("{info}\n{errors}") } }),
         Err(Error::Driver { message, .. }) => {
             let log = if info.is_empty() { errors } else { format!("{errors}\n{info}") };
             Err(Error::Jit { kernel: instance.to_string(), message, log })

@@ -12,6 +12,7 @@ pub(crate) mod assertions;
 pub(crate) mod context;
 #[cfg(feature = "cudarc")]
 pub(crate) mod cudarc;
+pub(crate) mod exit;
 pub(crate) mod graph;
 pub(crate) mod host;
 pub(crate) mod jit;

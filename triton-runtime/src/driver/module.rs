@@ -15,7 +15,7 @@ use std::mem::MaybeUninit;
 use triton_core::metadata::ParamType;
 
 /// A kernel that is ready to launch. It is never unloaded.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Function {
     handle: Handle<CUfunc_st>,
     threads: u32,

@@ -221,6 +221,9 @@ functions! {
     fn cuFuncGetAttribute(value: *mut c_int, which: c_uint, _function: *mut c_void) {
         // Registers, and local memory that grows as they get fewer.
         let (registers, local) = match (mode("occupancy"), BOUND.load(Relaxed)) {
+            // 40 registers and 104 bytes for 6 blocks of 256 threads; with 4 there is room.
+            (false, 0) if mode("spills") => (40, 104),
+            (false, 1..=4) if mode("spills") => (64, 0),
             (false, _) => (32, 0),
             (true, 0) => (56, 0),
             (true, blocks @ 1..=6) => ((65536 / 256 / blocks / 8 * 8) as c_int, 0),
