@@ -53,6 +53,13 @@ impl Machine<'_> {
         let Op::RingSlot { buffer, item } = inst.op else { return Ok(Vec::new()) };
         let item = self.item(item);
         let slot = self.slot_of(buffer, item)?;
+        // What threads store is there when it is first named; whether they have stored it, its bytes know.
+        if self.func.ring_of(buffer).is_some_and(|(ring, _)| self.func.is_stored(ring))
+            && self.threads.rings.slots.get(&(buffer, slot)).is_none_or(|of| of.item != item)
+        {
+            self.free_slot(buffer, item)?;
+            self.threads.rings.slots.insert((buffer, slot), Slot { item, state: State::Landed });
+        }
         let skipped = Slot { item, state: State::Skipped };
         // A slot that was not filled may be named: a read of it is under a condition, or finds no byte of the item.
         if self.threads.rings.slots.get(&(buffer, slot)) != Some(&skipped) {

@@ -189,7 +189,7 @@ impl Machine<'_> {
         }
         if let Op::SharedStore { buffer, part, value } = inst.op {
             let accesses = self.accesses(buffer, part, func.layout_id(value), By::One)?;
-            self.threads.store(Source { buffer, item: 0 }, accesses, &self.values[value.0 as usize])?;
+            self.threads.store(self.source(buffer), accesses, &self.values[value.0 as usize])?;
         }
         if let Op::SharedSlice { buffer, when, rest, .. } = inst.op {
             return self.slice(inst, buffer, when.zip(rest));

@@ -17,7 +17,7 @@ pub struct Ring {
     /// Slots of each buffer.
     pub slots: u32,
     /// How many items, of this ring and of rings that are filled after it, are filled when the first one is waited for, and from then on
-    /// before each wait.
+    /// before each wait. It is 0 where copies fill nothing: threads store an item to its slot, and nothing waits for it but barriers.
     pub distance: u32,
     /// Whether one thread fills it, by bulk copies of boxes of views; otherwise all threads do, by `cp.async`.
     pub bulk: bool,
@@ -163,6 +163,11 @@ impl Function {
         let (ring, at) = self.ring_of(buffer).filter(|&(ring, _)| self.rings[ring].bulk)?;
         let of = self.rings[ring].buffers[at];
         self.bulk_copy(buffer, of.tf32, if of.shared { self.peers } else { 1 }, from)
+    }
+
+    /// Whether threads store what is in a ring.
+    pub fn is_stored(&self, ring: RingId) -> bool {
+        self.rings[ring].distance == 0
     }
 
     /// Whether a buffer belongs to a ring that bulk copies fill.

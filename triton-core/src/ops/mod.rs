@@ -273,7 +273,7 @@ ops! {
         /// Each thread waits until its own copies of an item are done, and of all items before it; where one thread fills the ring by bulk
         /// copies, until all copies are.
         RingWait = "ring.wait" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
-        /// The tile of an item that was waited for, in shared memory.
+        /// The tile of an item in shared memory: one that was waited for, or that threads store to.
         RingSlot = "ring.slot" { buffer: Value, item: Value } Read Unconstrained Synchronized 0;
         /// The index of the running block, `i32`, where blocks run one program after the other: there is one axis of blocks.
         BlockId = "block_id" { } Pure Unconstrained Synchronized 0;
@@ -293,7 +293,7 @@ ops! {
         ClusterSend = "cluster.send" { buffer: Value, value: Value, axis: u32 } Write Own Synchronized 0;
         /// Each thread waits until the buffer has received the messages of all blocks of the cluster.
         ClusterReceive = "cluster.receive" { buffer: Value } Write Own Synchronized 0;
-        /// The item's slots are not read any more, and may be filled for another one. Before item 0 there is none.
+        /// The item's slots are not read any more, and may be filled, or stored to, for another one. Before item 0 there is none.
         RingRelease = "ring.release" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
         /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.
         /// Changes no value.

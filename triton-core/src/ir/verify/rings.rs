@@ -5,13 +5,17 @@ use crate::layout::access;
 use crate::ops::{Effect, Location, Op};
 use crate::types::{DType, Elem};
 
-/// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements.
+/// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements. One that threads store to has
+/// nothing of copies.
 pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
     let Ring { slots, distance, bulk, ref buffers } = func.rings[id];
     // Items of all rings are in flight together.
     let room: u32 = func.rings.keys().map(|ring| func.rings[ring].slots).sum();
-    if buffers.is_empty() || distance == 0 || room < distance {
+    if buffers.is_empty() || room < distance || slots == 0 {
         return Err(format!("{id} has {slots} slots of {} buffers, of which {distance} are in flight", buffers.len()));
+    }
+    if func.is_stored(id) && (bulk || buffers.iter().any(|of| of.tf32 || of.padding != 0)) {
+        return Err(format!("{id} is stored by threads, and says how copies fill it"));
     }
     let together = buffers.iter().any(|of| of.shared);
     if together && !(bulk && func.peers > 1) {
@@ -30,7 +34,8 @@ pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
             return Err(format!("{}, a buffer of {id}, is not allocated", of.buffer));
         };
         let layout = &func.layouts[of.layout];
-        if layout.warp.len() as u32 != func.num_warps.trailing_zeros() || access::copies(layout, mem, 1).is_none() {
+        let fills = func.is_stored(id) || access::copies(layout, mem, 1).is_some();
+        if layout.warp.len() as u32 != func.num_warps.trailing_zeros() || !fills {
             return Err(format!("threads cannot fill {}, a buffer of {id}, in the layout {layout}", of.buffer));
         }
         if func.rings.keys().filter_map(|ring| func.rings[ring].buffers.iter().find(|b| b.buffer == of.buffer)).count()
@@ -47,9 +52,15 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
     let known = |ring: RingId| func.rings.get(ring).map(|_| ()).ok_or_else(|| format!("there is no ring {ring}"));
     if let Op::RingWait { ring, .. } | Op::RingRelease { ring, .. } = data.op {
         known(ring)?;
+        if func.is_stored(ring) && matches!(data.op, Op::RingWait { .. }) {
+            return Err(format!("{ring} is stored by threads, which wait at barriers"));
+        }
     }
     if let Op::RingFill { buffer, from, .. } = data.op {
-        func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        let (ring, _) = func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        if func.is_stored(ring) {
+            return Err(format!("{buffer} is filled, but threads store to {ring}"));
+        }
         if let Location::Pointers { ptr, mask } = from
             && [Some(ptr), mask].into_iter().flatten().any(|v| func.layout_id(v) != func.fill_layout(buffer))
         {

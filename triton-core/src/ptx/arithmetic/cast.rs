@@ -30,6 +30,31 @@ impl Lower<'_> {
         }
     }
 
+    /// Integers of 8 bits as `f16`. Two of a word are converted at once, without a conversion, of which a multiprocessor does half as many:
+    /// the lower byte of a number of 1024 to 2047 counts ones.
+    pub fn bytes_to_f16(&mut self, from: DType, xs: &[Reg]) -> Vec<Reg> {
+        // 1024 in both halves; of signed numbers 1152, and 128 more than the number is in the byte.
+        let (flip, zero) = if from == DType::I8 { (0x6480_6480, 0x6480_6480) } else { (0x6400_6400, 0x6400_6400) };
+        let mut results = Vec::with_capacity(xs.len());
+        let mut rest = xs;
+        while let [lo, after @ ..] = rest {
+            rest = after;
+            let Some((word, others)) =
+                after.split_first().and_then(|(&hi, others)| Some((self.code.word(*lo, hi)?, others)))
+            else {
+                results.push(self.cast(from, DType::F16, *lo));
+                continue;
+            };
+            rest = others;
+            let bytes = self.arith(Opcode::And, Ty::B32, &[word.into(), 0x00ff_00ff.into()]);
+            let above = self.arith(Opcode::Xor, Ty::B32, &[bytes.into(), flip.into()]);
+            let zero = self.mov(Ty::B32, zero);
+            let both = self.arith(Opcode::SubRn, Ty::F16x2, &[above.into(), zero.into()]);
+            results.extend(self.unpair(both));
+        }
+        results
+    }
+
     fn int_to_int(&mut self, from: DType, to: DType, x: Reg) -> Reg {
         // The source alone says how a wider integer is extended. `ptxas` miscompiles types that differ in sign: see `elementwise`.
         let to_ty = match (from.is_signed(), bits_type(to)) {

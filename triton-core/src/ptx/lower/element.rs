@@ -26,6 +26,19 @@ impl Lower<'_> {
         Ok(regs)
     }
 
+    /// The registers of a tile, of which those that are read are computed at once from the same ones of an operand.
+    pub fn several(
+        &mut self,
+        x: Value,
+        result: Value,
+        compute: impl FnOnce(&mut Self, &[Reg]) -> Vec<Reg>,
+    ) -> Result<Vec<Reg>, String> {
+        let read: Vec<usize> = (0..self.registers(result)).filter(|&r| self.analyses.demand.reads(result, r)).collect();
+        let operands: Vec<Reg> = read.iter().map(|&r| self.regs(x)[r]).collect();
+        let values = compute(self, &operands);
+        self.tile(result, |_, r| Ok(read.binary_search(&r).map_or(Reg::NONE, |at| values[at])))
+    }
+
     /// What a register of a tile holds. What only a [cold path](Lower::on_cold_path) reads is computed there.
     pub fn element(&mut self, value: Value, register: usize) -> Result<Reg, String> {
         let register = self.analyses.demand.representative(value, register);

@@ -319,14 +319,13 @@ impl Lower<'_> {
                 let of = |r: usize| r >> pair << (pair + 1) | (index as usize) << pair | r & ((1 << pair) - 1);
                 (0..self.registers(yields()?)).map(|r| self.regs(x)[of(r)]).collect()
             }
-            // Several at once.
             ops::Op::Unary { kind, x } => {
-                let result = yields()?;
-                let read: Vec<usize> =
-                    (0..self.registers(result)).filter(|&r| self.analyses.demand.reads(result, r)).collect();
-                let operands: Vec<Reg> = read.iter().map(|&r| self.regs(x)[r]).collect();
-                let values = self.unary(kind, self.dtype(x)?, &operands);
-                self.tile(result, |_, r| Ok(read.binary_search(&r).map_or(Reg::NONE, |at| values[at])))?
+                let dtype = self.dtype(x)?;
+                self.several(x, yields()?, |cx, operands| cx.unary(kind, dtype, operands))?
+            }
+            ops::Op::Cast { x, to: DType::F16 } if matches!(self.dtype(x)?, DType::I8 | DType::U8) => {
+                let dtype = self.dtype(x)?;
+                self.several(x, yields()?, |cx, operands| cx.bytes_to_f16(dtype, operands))?
             }
             ops::Op::Select { cond, a, b } => {
                 let result = yields()?;

@@ -1,6 +1,6 @@
 //! The loops and the loads that rings could take: what allows it of each, and nothing of whether it pays or fits.
 
-use super::{Copy, Flight, Loop, loops, most_stages};
+use super::{Copy, Flight, Loop, Stored, loops, most_stages};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
@@ -24,8 +24,12 @@ pub(super) fn candidates(func: &Function, env: &Env, staged: &[Value]) -> Vec<Lo
     let of = |(block, inst): (Block, Inst)| {
         let region = func.insts[inst].regions[0];
         let copies = copies(func, &defs, &facts, &read_only, env, (region, staged));
-        let in_flight = product_in_flight(func, &defs, inst, &copies);
-        Loop { block, inst, copies, in_flight }
+        // Where one thread fills the ring by bulk copies, the others have nothing to wait for.
+        let stored =
+            if copies.iter().any(|copy| copy.bulk) { Vec::new() } else { stored(func, &defs, region, &copies) };
+        let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == v) || stored.iter().any(|of| of.buffer == v);
+        let in_flight = product_in_flight(func, &defs, inst, in_ring);
+        Loop { block, inst, stored: if in_flight.is_some() { stored } else { Vec::new() }, copies, in_flight }
     };
     let mut candidates: Vec<Loop> = loops(func).into_iter().map(of).collect();
     candidates.retain(|of| func.stages(of.inst) > 1 && !of.copies.is_empty());
@@ -119,9 +123,32 @@ fn copies(
     copies
 }
 
-/// The one product of a loop, if it may go on over the back edge: its operands are in the ring, and its sum is what the loop carries,
+/// The buffers in a loop's body to which threads store a whole tile, once a turn, for products alone.
+fn stored(func: &Function, defs: &Defs, region: Block, copies: &[Copy]) -> Vec<Stored> {
+    let aliased = |alias: Value| func.aliased(&func.insts[defs.definition(alias)?]).map(|(x, _)| x);
+    let of = |&inst: &Inst| {
+        let Op::SharedStore { buffer, value, part: 0 } = func.insts[inst].op else { return None };
+        let alloc = defs.definition_in(buffer, region)?;
+        let is_whole = func.mem(buffer)?.is_whole(func.copies(buffer));
+        let mut open = defs.users(buffer).collect::<Vec<_>>();
+        let mut multiplied = true;
+        while let Some(user) = open.pop() {
+            let data = &func.insts[user];
+            match data.results[..] {
+                [alias] if aliased(alias).is_some() => open.extend(defs.users(alias)),
+                _ => multiplied &= user == inst || in_flight::is_product(&data.op),
+            }
+        }
+        let taken = copies.iter().any(|copy| copy.buffer == buffer);
+        let layout = func.layout_id(value)?;
+        (is_whole && multiplied && !taken).then_some(Stored { alloc, buffer, layout })
+    };
+    func.blocks[region].insts.iter().filter_map(of).collect()
+}
+
+/// The one product of a loop, if it may go on over the back edge: its operands are in rings, and its sum is what the loop carries,
 /// which nothing else in the loop takes.
-fn product_in_flight(func: &Function, defs: &Defs, around: Inst, copies: &[Copy]) -> Option<Flight> {
+fn product_in_flight(func: &Function, defs: &Defs, around: Inst, in_ring: impl Fn(Value) -> bool) -> Option<Flight> {
     let region = func.insts[around].regions[0];
     let insts = &func.blocks[region].insts;
     let is_product = |inst: &&Inst| in_flight::is_product(&func.insts[**inst].op);
@@ -140,7 +167,7 @@ fn product_in_flight(func: &Function, defs: &Defs, around: Inst, copies: &[Copy]
     let wait = defs.only_user(sum).filter(|&user| matches!(func.insts[user].op, Op::DotWait { .. }))?;
     let &[done] = &func.insts[wait].results[..] else { return None };
     let buffers = func.buffer_of();
-    let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == buffers[v].unwrap_or(v));
+    let in_ring = |v: Value| in_ring(buffers[v].unwrap_or(v));
     let carried = func.blocks[region].params[1..].iter().position(|&param| param == acc)?;
     let yielded = func.yielded(region).get(carried) == Some(&done);
     let alone = defs.block_of(wait) == Some(region) && defs.is_used_once(done) && defs.is_used_once(acc);

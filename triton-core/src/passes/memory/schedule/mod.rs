@@ -81,6 +81,7 @@ pub(crate) fn explain(func: &Function) -> String {
         let tiles: Vec<String> = ring.buffers.iter().map(tile).collect();
         match ring.slots {
             1 => format!("copied ahead of reductions: {}\n", tiles.join(", ")),
+            slots if ring.distance == 0 => format!("{slots} slots of {}, stored by threads\n", tiles.join(", ")),
             slots => format!("{slots} stages of {}{}\n", tiles.join(", "), if ring.bulk { ", by TMA" } else { "" }),
         }
     };
@@ -115,7 +116,30 @@ struct Loop {
     copies: Vec<Copy>,
     /// Its product that goes on over the back edge, if there is one.
     in_flight: Option<Flight>,
+    /// Operands of that product that threads compute and store: while it goes on they store those of the next turn.
+    stored: Vec<Stored>,
 }
+
+/// A buffer that threads store an operand to.
+#[derive(Clone, Copy)]
+struct Stored {
+    alloc: Inst,
+    buffer: Value,
+    /// Of the tile that is stored.
+    layout: LayoutId,
+}
+
+impl Loop {
+    /// Slots that a ring has beside those of its stages: a product that goes on holds its item until the next one has begun, if threads
+    /// store an operand meanwhile.
+    fn held(&self) -> u32 {
+        u32::from(!self.stored.is_empty())
+    }
+}
+
+/// The slots of what threads store: one is stored to, while a product reads the one before, and another thread's product may still read
+/// the one before that.
+const STORED: u32 = 3;
 
 /// A load whose tile goes to a buffer that products read.
 struct Copy {

@@ -1,6 +1,6 @@
 //! Which rings there are to be: the loops that have one, how many slots it has, and whether multicast peers share it.
 
-use super::{Copy, Loop, Plan, most_stages, write};
+use super::{Copy, Loop, Plan, STORED, most_stages, write};
 use crate::analysis::defs::Defs;
 use crate::ir::Function;
 use crate::passes::Env;
@@ -14,6 +14,9 @@ impl Plan {
     /// None for a function that the verifier accepts.
     pub fn of(func: &Function, env: &Env, loops: Vec<Loop>) -> Result<Plan, String> {
         let mut plan = Plan { loops, slots: 2, peers: func.peers };
+        if !plan.fits(func, env, 2)? {
+            plan.loops.iter_mut().for_each(Loop::wait_for_stored);
+        }
         if let [of] = &mut plan.loops[..]
             && share(func, env, of)
         {
@@ -38,11 +41,7 @@ impl Plan {
             }
         }
         for slots in (2..=most).rev() {
-            plan.slots = slots;
-            // Mostly all buffers fit beside each other; a ring that does not fit alone fits nowhere.
-            if bytes + plan.added(func, slots) <= limit
-                || plan.largest(func) <= limit && plan.allocated(func, env)? <= limit
-            {
+            if plan.fits(func, env, slots)? {
                 return Ok(plan);
             }
         }
@@ -54,15 +53,28 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Whether the memory of a block has room for rings of this many slots, which it has from then on.
+    fn fits(&mut self, func: &Function, env: &Env, slots: u32) -> Result<bool, String> {
+        self.slots = slots;
+        let limit = u64::from(env.target.shared_bytes());
+        let bytes: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
+        // Mostly all buffers fit beside each other; a ring that does not fit alone fits nowhere.
+        Ok(bytes + self.added(func, slots) <= limit
+            || self.largest(func) <= limit && self.allocated(func, env)? <= limit)
+    }
+
     /// What rings of this many slots add, in bytes.
     fn added(&self, func: &Function, slots: u32) -> u64 {
-        let of = |of: &Loop| item(func, of) * u64::from(slots.min(func.stages(of.inst)) - 1);
+        let of = |of: &Loop| {
+            let slots = slots.min(func.stages(of.inst)) + of.held();
+            item(func, of) * u64::from(slots - 1) + stored(func, of) * u64::from(STORED - 1)
+        };
         self.loops.iter().map(of).sum()
     }
 
     /// The bytes of the largest ring.
     fn largest(&self, func: &Function) -> u64 {
-        let of = |of: &Loop| item(func, of) * u64::from(self.slots.min(func.stages(of.inst)));
+        let of = |of: &Loop| item(func, of) * u64::from(self.slots.min(func.stages(of.inst)) + of.held());
         self.loops.iter().map(of).max().unwrap_or(0)
     }
 
@@ -80,9 +92,23 @@ fn item(func: &Function, of: &Loop) -> u64 {
     of.copies.iter().map(|copy| func.buffer_bytes(copy.buffer)).sum()
 }
 
+/// The bytes of what threads store in a turn of a loop.
+fn stored(func: &Function, of: &Loop) -> u64 {
+    of.stored.iter().map(|of| func.buffer_bytes(of.buffer)).sum()
+}
+
+impl Loop {
+    /// Gives the slots of what threads store up: each product is waited for.
+    fn wait_for_stored(&mut self) {
+        if !std::mem::take(&mut self.stored).is_empty() {
+            self.in_flight = None;
+        }
+    }
+}
+
 /// Lets multicast peers share the copies of the one loop, where they load the same; whether they do.
 fn share(func: &Function, env: &Env, of: &mut Loop) -> bool {
-    let Loop { block, inst, ref mut copies, in_flight } = *of;
+    let Loop { block, inst, ref mut copies, in_flight, .. } = *of;
     if block != func.body || !copies.iter().all(|copy| copy.bulk) || in_flight.is_none() {
         return false;
     }

@@ -1,6 +1,6 @@
 //! Writes a plan: loads become fills of rings, ahead of the products.
 
-use super::{Copy, Loop, Plan};
+use super::{Copy, Loop, Plan, STORED, Stored};
 use crate::analysis::remat;
 use crate::hash::WordMap;
 use crate::ir::{Function, Inst, Ring, RingBuffer, Value};
@@ -34,7 +34,7 @@ struct Scheduler<'a> {
 impl Scheduler<'_> {
     /// Makes the copies of a loop in a block fills of a ring.
     fn pipeline(mut self, of: &Loop, slots: u32) -> Result<Pipelined, String> {
-        let Loop { block, inst, ref copies, in_flight } = *of;
+        let Loop { block, inst, ref copies, in_flight, ref stored } = *of;
         let data = &self.func.insts[inst];
         let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
         self.span = self.func.insts[copies[0].load].span;
@@ -50,11 +50,23 @@ impl Scheduler<'_> {
             })
             .collect();
         let bulk = copies.iter().all(|copy| copy.bulk);
-        let ring = self.func.rings.push(Ring { slots, distance, bulk, buffers });
+        let ring = self.func.rings.push(Ring { slots: slots + of.held(), distance, bulk, buffers });
+        let mut rings = vec![ring];
+        if !stored.is_empty() {
+            let buffer = |of: &Stored| RingBuffer {
+                buffer: of.buffer,
+                layout: of.layout,
+                tf32: false,
+                padding: 0,
+                shared: false,
+            };
+            let buffers = stored.iter().map(buffer).collect();
+            rings.push(self.func.rings.push(Ring { slots: STORED, distance: 0, bulk: false, buffers }));
+        }
         let body = self.func.blocks[region].insts.clone();
 
         // Before the loop.
-        self.insts.extend(copies.iter().map(|copy| copy.alloc));
+        self.insts.extend(copies.iter().map(|copy| copy.alloc).chain(stored.iter().map(|of| of.alloc)));
         let counter = self.func.blocks[region].params[0];
         let dtype = self.func.ty(counter).elem.num().ok_or("a loop that counts no numbers")?;
         let least = Constant::int(dtype, if dtype == DType::I64 { i64::MIN.into() } else { i32::MIN.into() });
@@ -93,7 +105,7 @@ impl Scheduler<'_> {
 
         // In the loop.
         let wait = self.insert(Op::RingWait { ring, item })?;
-        if in_flight.is_some() && !bulk {
+        if in_flight.is_some() && !bulk && stored.is_empty() {
             self.insert(Op::Sync { scope: Scope::Block })?;
         }
         let next_fill = |cx: &mut Self| {
@@ -109,23 +121,35 @@ impl Scheduler<'_> {
         // bf16 product on an H200.
         let mut sync = if in_flight.is_none() { Some(next_fill(&mut self)?) } else { None };
         let mut slots: WordMap<Value, Value> = WordMap::default();
-        for copy in copies {
-            let slot = self.op(Op::RingSlot { buffer: copy.buffer, item })?;
-            self.func.place_of[slot] = self.func.place_of[copy.buffer];
-            slots.insert(copy.buffer, slot);
+        for buffer in copies.iter().map(|copy| copy.buffer).chain(stored.iter().map(|of| of.buffer)) {
+            let slot = self.op(Op::RingSlot { buffer, item })?;
+            self.func.place_of[slot] = self.func.place_of[buffer];
+            slots.insert(buffer, slot);
         }
         let (end, rest) = body.split_last().ok_or("a loop without an end")?;
         let taken =
             |inst: &Inst| copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst) || c.rounding == Some(*inst));
+        let taken = |inst: &Inst| taken(inst) || stored.iter().any(|of| of.alloc == *inst);
         for &inst in rest.iter().filter(|inst| !taken(inst)) {
+            // Threads have stored their part beside the product of the turn before, and meet: what they copied and stored is published, and
+            // the slot of the item before that product's is free.
+            if !stored.is_empty()
+                && self.func.insts[inst].results.iter().any(|&v| in_flight.is_some_and(|f| f.sum == v))
+            {
+                sync = Some(next_fill(&mut self)?);
+            }
             self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
             self.insts.push(inst);
             if let Some(flight) = in_flight.filter(|flight| flight.wait == inst) {
                 // The product of the item before is done, that of this one goes on: beside it, threads meet and one of them fills.
                 self.func.insts[inst].op = Op::DotWait { sum: flight.acc };
                 let before = self.before(item)?;
-                self.insert(Op::RingRelease { ring, item: before })?;
-                sync = Some(next_fill(&mut self)?);
+                for &ring in &rings {
+                    self.insert(Op::RingRelease { ring, item: before })?;
+                }
+                if stored.is_empty() {
+                    sync = Some(next_fill(&mut self)?);
+                }
             }
         }
         let release = match in_flight {
@@ -144,7 +168,9 @@ impl Scheduler<'_> {
             self.func.place_of[done] = self.func.place_of[flight.last];
             self.func.replace_uses(&WordMap::from_iter([(flight.last, done)]));
             let before = self.before(last)?;
-            self.insert(Op::RingRelease { ring, item: before })?;
+            for &ring in &rings {
+                self.insert(Op::RingRelease { ring, item: before })?;
+            }
             let after =
                 self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")? + 1;
             self.func.blocks[block].insts.splice(after..after, std::mem::take(&mut self.insts));
