@@ -77,6 +77,15 @@ pub fn ends(text: &str) -> Result<(String, usize), String> {
     Ok((expected, rings))
 }
 
+/// What the buffers hold in the end, of a launch whose accesses are all of its buffers.
+///
+/// # Errors
+/// A program has one.
+pub fn meant(func: &Function, setup: &Setup) -> Result<String, String> {
+    let found = execute(func, setup)?;
+    if found.starts_with("error") { Err(found) } else { Ok(found) }
+}
+
 /// What the buffers hold in the end under a specialization: at stages 1 and 2, which must agree, and unless `rounds` at stage 0.
 /// Beside it, the function at stage 1.
 ///

@@ -21,24 +21,40 @@ const RESIDENT: u32 = 2;
 /// The code cannot be generated or parsed, the result differs, or there is a report. Where an error is expected, that
 /// there is none.
 pub fn check(func: &Function, setup: &Setup, expected: &str) -> Result<usize, String> {
-    let strongest = setup.strongest(func)?;
     let images = triton_core::images(func).map_err(|e| e.to_string())?;
-    images.iter().filter(|image| image.specialization <= strongest).try_fold(0, |rings, image| {
-        let fails = |what: String| format!("on the simulator, {}: {what}", image.specialization.name());
+    let ran = agree(&images, func, setup, expected)?;
+    Ok(ran.into_iter().filter(|image| image.text().contains("cp.async")).count())
+}
+
+/// The same of images that were made before. Returns those that ran.
+///
+/// # Errors
+/// As of [`check`].
+pub fn agree<'a>(
+    images: &'a [Image],
+    func: &Function,
+    setup: &Setup,
+    expected: &str,
+) -> Result<Vec<&'a Image>, String> {
+    let (strongest, mut ran) = (setup.strongest(func)?, Vec::new());
+    for image in images.iter().filter(|image| image.specialization <= strongest) {
+        let fails = |what: String| {
+            format!("on the simulator, {}, {}: {what}", image.target.name(), image.specialization.name())
+        };
         let found = run(image, &image.text(), func, setup, &Options::default()).map_err(fails)?;
         let (is_right, text) = match found {
-            Found::NotTaken => return Ok(rings),
+            Found::NotTaken => continue,
             Found::Buffers(buffers) => (buffers == expected, buffers),
             Found::Reports(reports) => {
                 (expected.starts_with("error"), reports.iter().map(|report| format!("{report}\n")).collect())
             }
         };
-        if is_right {
-            Ok(rings + usize::from(image.text().contains("cp.async")))
-        } else {
-            Err(fails(format!("expected\n{expected}found\n{text}")))
+        if !is_right {
+            return Err(fails(format!("expected\n{expected}found\n{text}")));
         }
-    })
+        ran.push(image);
+    }
+    Ok(ran)
 }
 
 /// The first line of the first report on the code of a function at stage 2.

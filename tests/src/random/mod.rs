@@ -6,6 +6,7 @@ mod memory;
 mod program;
 pub mod squares;
 mod steps;
+pub mod tutorials;
 mod views;
 
 use crate::numbers::{Random, SMALL};
