@@ -263,14 +263,37 @@ pub fn metadata(func: &Function, ir: String, images: Vec<Image>) -> KernelMetada
     KernelMetadata::new(name.clone().into(), name.into(), params.into(), vec![config].into())
 }
 
+/// The same with views as parameters, not with their addresses, extents and strides one by one: tensor maps are of those.
+pub fn metadata_of_views(func: &Function, ir: String, images: Vec<Image>) -> KernelMetadata {
+    let mut metadata = metadata(func, ir, images);
+    let (mut params, mut word) = (Vec::new(), 0);
+    while let Some(param) = metadata.params.get(word) {
+        let mut param = param.clone();
+        let view = func.views.iter().find(|view| view.base == func.params[word].value);
+        if let (Some(view), ParamType::Ptr(dtype) | ParamType::PtrMut(dtype)) = (view, param.ty) {
+            let mutable = matches!(param.ty, ParamType::PtrMut(_));
+            param.ty = ParamType::Tensor { dtype, rank: view.extents.len() as u8, mutable };
+        }
+        word += param.ty.words();
+        params.push(param);
+    }
+    metadata.params = params.into();
+    metadata
+}
+
 /// Launches with as many arguments as there are: their number is part of a launch's type.
 fn launch(kernel: &'static Kernel, args: &[Arg], stream: &Stream, grid: [u32; 3]) -> Result<(), String> {
+    let (mut launched, mut rest) = (Vec::new(), args);
+    for param in kernel.metadata().params.iter() {
+        let (words, others) = rest.split_at_checked(param.ty.words()).ok_or("an argument is missing")?;
+        launched.push(argument(stream.device(), param.ty, words)?);
+        rest = others;
+    }
     macro_rules! by_count {
         ($($n:literal)*) => {
-            match args.len() {
+            match launched.len() {
                 $( $n => {
-                    let args: Vec<LaunchArg<'_>> = kernel.metadata().params.iter().zip(args).map(|(p, a)| argument(p.ty, *a)).collect();
-                    let args: [LaunchArg<'_>; $n] = args.try_into().map_err(|_| "the count is known")?;
+                    let args: [LaunchArg<'_>; $n] = launched.try_into().map_err(|_| "the count is known")?;
                     // SAFETY: the cases stay within their buffers, as the interpreter has checked.
                     unsafe { Launch::<Unsafe, $n>::new(kernel, args).launch(stream, grid) }.map_err(|e| e.to_string())
                 } )*
@@ -281,23 +304,47 @@ fn launch(kernel: &'static Kernel, args: &[Arg], stream: &Stream, grid: [u32; 3]
     by_count!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48)
 }
 
-fn argument(ty: ParamType, arg: Arg) -> LaunchArg<'static> {
+fn argument(device: &Device, ty: ParamType, words: &[Arg]) -> Result<LaunchArg<'static>, String> {
     macro_rules! typed {
         ($($dtype:ident $t:ty;)*) => {
             match ty {
                 $(
                     // SAFETY: the address is of a buffer that lives until the launch has ended.
-                    ParamType::Ptr(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(arg.bits()) })).as_ptr_arg(),
+                    ParamType::Ptr(DType::$dtype) => Ok(Box::leak(Box::new(unsafe { DevicePtr::<$t>::new(words[0].bits()) })).as_ptr_arg()),
                     // SAFETY: as above.
-                    ParamType::PtrMut(DType::$dtype) => Box::leak(Box::new(unsafe { DevicePtrMut::<$t>::new(arg.bits()) })).as_ptr_mut_arg(),
-                    ParamType::Scalar(DType::$dtype) => LaunchArg::scalar(<$t as triton::Element>::from_bits(arg.bits())),
+                    ParamType::PtrMut(DType::$dtype) => Ok(Box::leak(Box::new(unsafe { DevicePtrMut::<$t>::new(words[0].bits()) })).as_ptr_mut_arg()),
+                    ParamType::Scalar(DType::$dtype) => Ok(LaunchArg::scalar(<$t as triton::Element>::from_bits(words[0].bits()))),
+                    ParamType::Tensor { dtype: DType::$dtype, rank: 1, mutable } => view::<$t, 1>(device, mutable, words),
+                    ParamType::Tensor { dtype: DType::$dtype, rank: 2, mutable } => view::<$t, 2>(device, mutable, words),
                 )*
-                ParamType::Tensor { .. } => unreachable!("the cases pass a view's address, extents and strides one by one"),
-                _ => unreachable!("the cases have pointers and scalars"),
+                ParamType::Tensor { rank, .. } => Err(format!("no case passes a view of {rank} axes yet")),
+                _ => unreachable!("the cases have pointers, scalars and views"),
             }
         };
     }
     typed! {
         Bool bool; I8 i8; I16 i16; I32 i32; I64 i64; U8 u8; U16 u16; U32 u32; U64 u64; F16 f16; BF16 bf16; F32 f32; F64 f64;
     }
+}
+
+/// The view whose address, extents and strides these are.
+fn view<T: Element, const R: usize>(
+    device: &Device,
+    mutable: bool,
+    words: &[Arg],
+) -> Result<LaunchArg<'static>, String> {
+    let device: &'static Device = Box::leak(Box::new(device.clone()));
+    let shape: [usize; R] = std::array::from_fn(|axis| words[1 + axis].bits() as usize);
+    let strides: [isize; R] = std::array::from_fn(|axis| words[1 + R + axis].bits() as isize);
+    let last: usize = shape.iter().zip(strides).map(|(n, stride)| n.saturating_sub(1) * stride.unsigned_abs()).sum();
+    let (address, len) = (words[0].bits(), if shape.contains(&0) { 0 } else { last + 1 });
+    // SAFETY: the elements are of a buffer that lives until the launch has ended, and that nothing else accesses.
+    let arg = unsafe {
+        if mutable {
+            ViewMut::<T, R>::from_raw_parts(device, address, len, shape, strides).map(LaunchArg::tensor_mut)
+        } else {
+            View::<T, R>::from_raw_parts(device, address, len, shape, strides).map(LaunchArg::tensor)
+        }
+    };
+    arg.map_err(|e| e.to_string())
 }

@@ -2,18 +2,22 @@
 //!
 //! `TRITON_RANDOM_PROGRAMS` says how many, `TRITON_RANDOM_FIRST` the number of the first; `TRITON_RANDOM_DEVICE` names the only device, such as `cuda`.
 
-use super::corpus::{execute, images, metadata};
+use super::corpus::{execute, images, metadata, metadata_of_views};
 use super::devices;
 use triton::Device;
 use triton_core::ir::parse::parse;
-use triton_core::metadata::Specialization;
-use triton_tests::parallel;
+use triton_core::metadata::{Image, Specialization};
+use triton_tests::random::tutorials::{self, Family};
 use triton_tests::random::{Case, case, frontend};
-use triton_tests::run::{difference, under};
+use triton_tests::run::{difference, meant, under};
 use triton_tests::setup::Setup;
+use triton_tests::{parallel, tensor_maps};
 
 /// As many as a debug build runs on the CPU in a few seconds.
 const PROGRAMS: u64 = 50;
+
+/// The same of a family of products.
+const OF_FAMILY: u64 = 6;
 
 /// Failures that are reported in full.
 const TOLD: usize = 5;
@@ -29,22 +33,88 @@ fn random_kernels_of_the_language_on_every_device() -> Result<(), String> {
     every(|seed| frontend::case(&frontend::kernel(seed)?))
 }
 
+/// Pointers that loops step, indices that wrap around, strides that are arguments.
+#[test]
+fn random_kernels_over_pointers_on_every_device() -> Result<(), String> {
+    of_family(Family::Pointers)
+}
+
+/// Operands that are converted before they are multiplied.
+#[test]
+fn random_kernels_that_convert_operands_on_every_device() -> Result<(), String> {
+    of_family(Family::Converted)
+}
+
 /// Runs as many programs as are asked for.
 fn every(make: impl Fn(u64) -> Result<Case, String> + Sync) -> Result<(), String> {
+    numbered(PROGRAMS, |seed, devices| match make(seed) {
+        Ok(case) => failures(seed, &case, devices),
+        Err(error) => vec![format!("program {seed}: {error}")],
+    })
+}
+
+/// Runs as many programs of a family as are asked for, each image that a launch permits.
+fn of_family(family: Family) -> Result<(), String> {
+    numbered(OF_FAMILY, |number, devices| {
+        let (program, mut failures) = (tutorials::program(family, number), Vec::new());
+        let mut fails = |what: String| failures.push(format!("program {number}{what}\n{}", program.text));
+        match tutorials::cases(&program) {
+            Ok((cases, images)) => cases.iter().enumerate().for_each(|(launch, text)| {
+                let mut fails = |what: String| fails(format!(", launch {launch}{what}"));
+                if let Err(error) = every_image(text, &images, devices, &mut fails) {
+                    fails(format!(": {error}"));
+                }
+            }),
+            Err(error) => fails(format!(": {error}")),
+        }
+        failures
+    })
+}
+
+/// A launch on every device: by the image that it chooses, and by each one that the device runs and the arguments permit.
+fn every_image(text: &str, images: &[Image], devices: &[Device], fails: &mut impl FnMut(String)) -> Result<(), String> {
+    let (func, setup) = (parse(text).map_err(|e| e.to_string())?, Setup::parse(text)?);
+    let (strongest, expected) = (setup.strongest(&func)?, meant(&func, &setup)?);
+    // As aligned as buffers are.
+    let args = setup.args(&func, &vec![1 << 20; setup.buffers.len()])?;
+    for device in devices {
+        let runs = |image: &&Image| {
+            image.specialization <= strongest
+                && device.compute_capability().is_some_and(|capability| image.target.runs_on(capability))
+                && tensor_maps::encode(image, &func, &args).is_some()
+        };
+        // By themselves, and those among which a launch chooses. What it makes of a view's strides along axes of one element is not what the
+        // case says, so that one by itself assumes nothing.
+        let alone = |image: &Image| {
+            let name = format!(", {}, {}", image.target.name(), image.specialization.name());
+            let mut image = image.clone();
+            image.specialization = Specialization::Generic;
+            (name, vec![image])
+        };
+        let mut all = vec![(String::new(), images.to_vec())];
+        all.extend(images.iter().filter(runs).map(alone));
+        for (name, images) in all {
+            let metadata = metadata_of_views(&func, func.to_string(), images);
+            match execute(device, text, &func, metadata) {
+                Ok(found) if found == expected => {}
+                Ok(found) => fails(format!(" on {device}{name}:\n{}", difference(&expected, &found))),
+                Err(error) => fails(format!(" on {device}{name}: {error}")),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What goes wrong with as many programs as are asked for.
+fn numbered(default: u64, failures: impl Fn(u64, &[Device]) -> Vec<String> + Sync) -> Result<(), String> {
     let setting = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
-    let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", PROGRAMS));
+    let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", default));
     let devices = match std::env::var("TRITON_RANDOM_DEVICE") {
         Ok(name) => vec![name.parse::<Device>().map_err(|error| error.to_string())?],
         Err(_) => devices(),
     };
     let seeds: Vec<u64> = (first..first + programs).collect();
-    let failures: Vec<String> = parallel::map(&seeds, |&seed| match make(seed) {
-        Ok(case) => failures(seed, &case, &devices),
-        Err(error) => vec![format!("program {seed}: {error}")],
-    })
-    .into_iter()
-    .flatten()
-    .collect();
+    let failures: Vec<String> = parallel::map(&seeds, |&seed| failures(seed, &devices)).into_iter().flatten().collect();
     let numbers: Vec<&str> = failures.iter().filter_map(|f| f.split([',', ':']).next()).collect();
     match failures.len() {
         0 => Ok(()),
