@@ -72,11 +72,7 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "the last fragments of the ring are loaded before the last barrier of the loop, and then its bytes are taken for the result",
     },
     Excuse {
-        programs: &[
-            "run/ring_gathered sm_90a aligned16",
-            "run/ring_converted sm_90a divisible16",
-            "run/ring_converted sm_90a aligned16",
-        ],
+        programs: &["run/ring_gathered sm_90a aligned16"],
         instruction: "fence.proxy.async.shared::cta",
         nth: 1,
         reason: "every warpgroup has waited for its product before the barrier, and the fence after the stores is the one that the next needs",

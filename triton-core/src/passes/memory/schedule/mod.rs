@@ -63,12 +63,14 @@ fn converted(func: &Function, env: &Env) -> Result<Option<(Function, Plan)>, Str
         let made = conversions::stage(&mut staged, &conversions)?;
         let candidates = candidates::candidates(&staged, env, &[&made[..], &conversions.buffers].concat());
         let is_in = |loops: &[Loop], buffer: Value| loops.iter().any(|of| of.copies.iter().any(|c| c.buffer == buffer));
-        if made.iter().all(|&buffer| is_in(&candidates, buffer)) {
+        let all = |loops: &[Loop]| made.iter().chain(&conversions.buffers).all(|&buffer| is_in(loops, buffer));
+        if all(&candidates) {
             let plan = Plan::of(&staged, env, candidates)?;
-            return Ok(made.iter().all(|&buffer| is_in(&plan.loops, buffer)).then_some((staged, plan)));
+            return Ok(all(&plan.loops).then_some((staged, plan)));
         }
         let mut taken = made.iter().map(|&buffer| is_in(&candidates, buffer));
         conversions.loads.retain(|_| taken.next() == Some(true));
+        conversions.buffers.retain(|&buffer| is_in(&candidates, buffer));
     }
     Ok(None)
 }
