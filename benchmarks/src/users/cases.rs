@@ -115,8 +115,14 @@ impl Case {
             Kernel::PersistentMatmul => (format!("09 persistent matmul f16 {size}"), matrices, product, 1.25 * f16s),
             // Of few rows the weights are the floor.
             Kernel::W8a16 => {
-                let bytes = b * c + 2 * (a * c + a * b) + 4 * b;
-                (format!("w8a16 f16 {a}x{b}x{c}"), bytes, if a > 64 { product } else { 0 }, 1.25 * f16s)
+                let (times, bytes) = (layers(shape), b * c + 2 * (a * c + a * b) + 4 * b);
+                let each = if times > 1 { format!("{times} of ") } else { String::new() };
+                (
+                    format!("w8a16 f16 {each}{a}x{b}x{c}"),
+                    times * bytes,
+                    if times == 1 { product } else { 0 },
+                    1.25 * f16s,
+                )
             }
             Kernel::MixedMatmul => {
                 (format!("f16 x i8 {size} in {}", spelled(tile)), matrices - c * b, product, 1.25 * f16s)
@@ -154,6 +160,11 @@ fn spelled(tile: [usize; 3]) -> String {
 /// M, N and K of each product of a grouped one.
 pub fn groups([m, n, k]: [usize; 3]) -> [[usize; 3]; GROUPS] {
     std::array::from_fn(|g| [(m >> g).max(1), n, k])
+}
+
+/// How many layers, each with weights of its own, a row of W8A16 launches one after the other: of few rows of activations a launch is short.
+pub fn layers([m, ..]: [usize; 3]) -> usize {
+    if m > 64 { 1 } else { 8 }
 }
 
 /// Elements at which the rows have the sizes that they are written down with.
@@ -239,8 +250,8 @@ mod tests {
                 ("07 asin f32 134217728", 8 << 27, 0),
                 ("08 grouped matmul f16 7680x4096x4096", 4 * 7680 * 4096 + 4 * square, (2 * 7680) << 24),
                 ("09 persistent matmul f16 4096^3", 3 * square, cube),
-                ("w8a16 f16 1x11008x4096", 11008 * 4096 + 2 * (4096 + 11008) + 4 * 11008, 0),
-                ("w8a16 f16 16x11008x4096", 11008 * 4096 + 32 * (4096 + 11008) + 4 * 11008, 0),
+                ("w8a16 f16 8 of 1x11008x4096", 8 * (11008 * 4096 + 2 * (4096 + 11008) + 4 * 11008), 0),
+                ("w8a16 f16 8 of 16x11008x4096", 8 * (11008 * 4096 + 32 * (4096 + 11008) + 4 * 11008), 0),
                 ("w8a16 f16 512x11008x4096", 11008 * 4096 + 1024 * (4096 + 11008) + 4 * 11008, (2 * 11008) << 21),
                 ("f16 x i8 4096^3 in 128x128x32", 5 << 24, cube),
                 ("f16 x i8 4096^3 in 128x256x64", 5 << 24, cube),

@@ -3,19 +3,22 @@
 use super::products::{has, product_row};
 use super::{names, programs};
 use crate::reference::{error_of_rows, some_rows};
-use crate::users::cases::Case;
+use crate::users::cases::{Case, layers};
 use crate::users::mixed::*;
 use crate::users::operands::{Input, Output, Row, Spelling, int};
 use crate::{Outcome, data};
 use triton::{Stream, f16};
 
-/// A linear layer of `f16` with weights of `i8`.
+/// Linear layers of `f16` with weights of `i8`, of the same activations.
 pub struct Linear {
     shape: [usize; 3],
+    layers: usize,
     a: Input<f16>,
-    /// \[N, K\].
+    /// \[N, K\] of each layer.
     b: Input<i8>,
+    /// Of all of them.
     scale: Input<f32>,
+    /// \[M, N\] of each layer.
     c: Output<f16>,
 }
 
@@ -26,14 +29,16 @@ impl Linear {
     /// Of the device.
     pub fn new(case: &Case, stream: &Stream, seed: u64) -> Outcome<Linear> {
         let [m, n, k] = case.shape;
+        let layers = layers(case.shape);
         let mut scale = data::random::<f32>(n, seed.wrapping_add(2 << 31));
         scale.iter_mut().for_each(|scale| *scale /= 128.0);
         Ok(Linear {
             shape: case.shape,
+            layers,
             a: Input::random(stream, m * k, seed)?,
-            b: Input::random(stream, n * k, seed.wrapping_add(1 << 31))?,
+            b: Input::random(stream, layers * n * k, seed.wrapping_add(1 << 31))?,
             scale: Input::new(stream, scale)?,
-            c: Output::new(stream, m * n)?,
+            c: Output::new(stream, layers * m * n)?,
         })
     }
 }
@@ -52,22 +57,26 @@ impl Row for Linear {
 
     fn launch(&mut self, stream: &Stream, spelling: Spelling, instance: usize) -> Outcome {
         let [m, n, k] = self.shape;
-        let (a, b, scale, c) = (&self.a.device, &self.b.device, &self.scale.device, &mut self.c.device);
+        let (a, scale) = (&self.a.device, &self.scale.device);
         let grid = |bm: i32, bn: i32| (programs(m, bm), programs(n, bn));
-        match spelling {
-            Spelling::Pointers => {
-                let (mi, ni, ki) = (int(m)?, int(n)?, int(k)?);
-                // SAFETY: the operands have these extents and strides, and masks keep every access in them.
-                #[allow(unsafe_code, reason = "kernels over raw pointers")]
-                unsafe {
-                    let launch = w8a16_pointers_tuned(a, b, scale, c, mi, ni, ki, ki, 1, ki, 1, ni, 1);
-                    launch.choose(instance).launch(stream, |of| grid(of.BM, of.BN))?;
+        for layer in 0..self.layers {
+            let b = self.b.device.slice(layer * n * k..(layer + 1) * n * k)?;
+            let mut c = self.c.device.slice_mut(layer * m * n..(layer + 1) * m * n)?;
+            match spelling {
+                Spelling::Pointers => {
+                    let (mi, ni, ki) = (int(m)?, int(n)?, int(k)?);
+                    // SAFETY: the operands have these extents and strides, and masks keep every access in them.
+                    #[allow(unsafe_code, reason = "kernels over raw pointers")]
+                    unsafe {
+                        let launch = w8a16_pointers_tuned(a, &b, scale, &mut c, mi, ni, ki, ki, 1, ki, 1, ni, 1);
+                        launch.choose(instance).launch(stream, |of| grid(of.BM, of.BN))?;
+                    }
                 }
-            }
-            Spelling::Views => {
-                let (a, b, c) = (a.view([m, k])?, b.view([n, k])?, c.view_mut([m, n])?);
-                let launch = w8a16_views_tuned(a, b, scale.view([n])?, c).choose(instance);
-                launch.launch(stream, |of| grid(of.BM, of.BN))?;
+                Spelling::Views => {
+                    let (a, b, c) = (a.view([m, k])?, b.view([n, k])?, c.view_mut([m, n])?);
+                    let launch = w8a16_views_tuned(a, b, scale.view([n])?, c).choose(instance);
+                    launch.launch(stream, |of| grid(of.BM, of.BN))?;
+                }
             }
         }
         Ok(())
@@ -76,14 +85,15 @@ impl Row for Linear {
     fn compare(&self, stream: &Stream) -> Outcome<(f64, u64)> {
         let (found, stray) = self.c.found(stream)?;
         let [m, n, k] = self.shape;
+        // Of the results of all layers, one below the other.
         let expected = |r: usize| {
-            let row: Vec<f64> = self.a.host[r * k..][..k].iter().map(|v| v.to_f64()).collect();
+            let row: Vec<f64> = self.a.host[r % m * k..][..k].iter().map(|v| v.to_f64()).collect();
             let column = |(b, scale): (&[i8], &f32)| {
                 row.iter().zip(b).map(|(a, b)| a * f64::from(*b)).sum::<f64>() * f64::from(*scale)
             };
-            self.b.host.chunks(k).zip(&self.scale.host).map(column).collect()
+            self.b.host[r / m * n * k..][..n * k].chunks(k).zip(&self.scale.host).map(column).collect()
         };
-        Ok((error_of_rows(&found, [n; 2], &some_rows(m, n * k), expected), stray))
+        Ok((error_of_rows(&found, [n; 2], &some_rows(self.layers * m, n * k), expected), stray))
     }
 }
 
