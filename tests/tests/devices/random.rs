@@ -82,6 +82,8 @@ fn every_image(text: &str, images: &[Image], devices: &[Device], fails: &mut imp
             image.specialization <= strongest
                 && device.compute_capability().is_some_and(|capability| image.target.runs_on(capability))
                 && tensor_maps::encode(image, &func, &args).is_some()
+                && tensor_maps::takes_pitches(image, &func, &args)
+                && image.takes(setup.grid, device.multiprocessors())
         };
         // By themselves, and those among which a launch chooses. What it makes of a view's strides along axes of one element is not what the
         // case says, so that one by itself assumes nothing.
