@@ -8,7 +8,9 @@
 //! publishes the item, and ends the reads of the one before, whose slot is filled next. This is software pipelining by `cp.async` as
 //! Triton does it, without a second barrier; the order is that of CUTLASS's multistage mainloop. For a product of tensor cores `carry`
 //! moves the wait and the barrier before the last step along K. A product of warpgroups goes on over the back edge: the fill follows when
-//! the one before it is done, and a second barrier, behind the wait, publishes what threads copied.
+//! the one before it is done, and a second barrier, behind the wait, publishes what threads copied. Where threads compute and store an operand
+//! of it, they store to a ring, too, beside the product of the turn before. The one barrier stands before the product then, with the fill behind it:
+//! the slot that is filled is that of the product before the last, so the ring of copies has one slot more.
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its
 //! indices follow from the loop's counter, from what the loop does not change, and from views that nothing writes, such
@@ -31,7 +33,7 @@ mod conversions;
 mod plan;
 mod write;
 
-use crate::ir::{Block, Function, Inst, LayoutId, Ring, RingBuffer, Value};
+use crate::ir::{Block, Function, Inst, LayoutId, RingBuffer, RingId, Value};
 use crate::layout::Mem;
 use crate::ops::{Location, Op};
 use crate::passes::Env;
@@ -77,17 +79,18 @@ fn converted(func: &Function, env: &Env) -> Result<Option<(Function, Plan)>, Str
 
 /// The rings of a scheduled function, a line each: how many stages, and what each of them holds.
 pub(crate) fn explain(func: &Function) -> String {
-    let line = |ring: &Ring| {
+    let line = |id: RingId| {
+        let ring = &func.rings[id];
         let tile =
             |of: &RingBuffer| format!("{} of {} bytes", func.ty(of.buffer), func.mem(of.buffer).map_or(0, Mem::bytes));
         let tiles: Vec<String> = ring.buffers.iter().map(tile).collect();
         match ring.slots {
             1 => format!("copied ahead of reductions: {}\n", tiles.join(", ")),
-            slots if ring.distance == 0 => format!("{slots} slots of {}, stored by threads\n", tiles.join(", ")),
+            slots if func.is_stored(id) => format!("{slots} slots of {}, stored by threads\n", tiles.join(", ")),
             slots => format!("{slots} stages of {}{}\n", tiles.join(", "), if ring.bulk { ", by TMA" } else { "" }),
         }
     };
-    func.rings.keys().map(|id| line(&func.rings[id])).collect()
+    func.rings.keys().map(line).collect()
 }
 
 /// Every `for`, and the block it is in.

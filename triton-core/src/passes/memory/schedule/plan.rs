@@ -14,7 +14,7 @@ impl Plan {
     /// None for a function that the verifier accepts.
     pub fn of(func: &Function, env: &Env, loops: Vec<Loop>) -> Result<Plan, String> {
         let mut plan = Plan { loops, slots: 2, peers: func.peers };
-        if !plan.fits(func, env, 2)? {
+        if plan.loops.iter().any(|of| !of.stored.is_empty()) && !plan.fits(func, env, 2)? {
             plan.loops.iter_mut().for_each(Loop::wait_for_stored);
         }
         if let [of] = &mut plan.loops[..]

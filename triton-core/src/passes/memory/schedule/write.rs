@@ -127,9 +127,10 @@ impl Scheduler<'_> {
             slots.insert(buffer, slot);
         }
         let (end, rest) = body.split_last().ok_or("a loop without an end")?;
-        let taken =
-            |inst: &Inst| copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst) || c.rounding == Some(*inst));
-        let taken = |inst: &Inst| taken(inst) || stored.iter().any(|of| of.alloc == *inst);
+        let taken = |inst: &Inst| {
+            copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst) || c.rounding == Some(*inst))
+                || stored.iter().any(|of| of.alloc == *inst)
+        };
         for &inst in rest.iter().filter(|inst| !taken(inst)) {
             // Threads have stored their part beside the product of the turn before, and meet: what they copied and stored is published, and
             // the slot of the item before that product's is free.
