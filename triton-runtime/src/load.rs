@@ -23,8 +23,8 @@ use triton_core::metadata::{Image, Specialization, Target};
 /// blocks ran 1.13 times as fast as one that spilled none with two.
 const FEW: u32 = 16;
 
-/// The share of a thread's registers that code for more blocks must be left, as a fraction. The assembler takes more than it needs where
-/// there are enough: of 276 images of rows and products that could have more blocks, this share loses least against two links.
+/// The share of its registers that code for more blocks must leave a thread, as a fraction. The assembler takes more than it needs where
+/// there are enough: of 276 images that could have more blocks, the fewest have fewer of them by this share than by two links, 36.
 const LEFT: (u32, u32) = (3, 4);
 
 /// Code on a device that launches run.
