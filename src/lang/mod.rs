@@ -203,6 +203,7 @@ mod dot;
 mod element;
 pub mod functions;
 mod gather;
+mod hints;
 mod index;
 mod library;
 mod math;
@@ -220,6 +221,7 @@ mod view;
 pub use atomic::{atomic_add, atomic_and, atomic_cas, atomic_max, atomic_min, atomic_or, atomic_xchg, atomic_xor};
 pub use dot::{Tf32, dot};
 pub use element::{Bitwise, Float, Int, Num};
+pub use hints::{max_constancy, max_contiguous, multiple_of};
 pub use index::{arange, num_programs, program_id, unroll};
 pub use library::{clamp, erf, round, sigmoid, tanh};
 pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, mul_hi, rsqrt, select, sin, sqrt};
@@ -240,6 +242,8 @@ pub use control::Counter;
 pub use control::{Ends, Range, cond, range};
 #[doc(hidden)]
 pub use dot::Precision;
+#[doc(hidden)]
+pub use hints::Along;
 #[doc(hidden)]
 pub use math::{Condition, Join, Mask, Value};
 #[doc(hidden)]

@@ -181,6 +181,8 @@ pub fn cases(n: usize, filter: &[String]) -> Vec<Case> {
     let tokens = ((4096.0 * share.cbrt()) as usize / 128).max(1) * 128;
     let heads = ((32.0 * share.cbrt()) as usize).max(1);
     let square = cube([4096; 3]);
+    // Whole tiles of each group, and of the persistent product, whose kernels mask nothing off.
+    let whole = |of: [usize; 3]| std::array::from_fn(|axis| (square[axis] / of[axis]).max(1) * of[axis]);
     let (no, small, large) = ([0; 3], [128, 128, 32], [128, 256, 64]);
     let list = [
         (Kernel::Add, [98_432.min(n), 1, 1], no),
@@ -195,8 +197,8 @@ pub fn cases(n: usize, filter: &[String]) -> Vec<Case> {
         (Kernel::Attention, [heads, tokens, 64], no),
         (Kernel::CausalAttention, [heads, tokens, 64], no),
         (Kernel::Asin, [n, 1, 1], no),
-        (Kernel::GroupedMatmul, square, no),
-        (Kernel::PersistentMatmul, square, no),
+        (Kernel::GroupedMatmul, whole([128 << (GROUPS - 1), 128, 64]), no),
+        (Kernel::PersistentMatmul, whole([128, 256, 64]), no),
         (Kernel::W8a16, [1, side(11008), side(4096)], no),
         (Kernel::W8a16, [16, side(11008), side(4096)], no),
         (Kernel::W8a16, [512, 11008, 4096].map(side), no),

@@ -4,7 +4,8 @@
 use triton::prelude::*;
 
 /// Tutorial 08: the products of groups in one launch, by pointers. The sizes m, n and k of a group stand in memory, and so does where its
-/// operands begin: the language makes no pointer of a number, so that these are offsets from one pointer and not addresses.
+/// operands begin: the language makes no pointer of a number, so that these are offsets from one pointer and not addresses. As in the tutorial,
+/// tiles are full, and sizes multiples of 16 bytes.
 #[triton::kernel(configs = [
     (BM = 128, BN = 128, BK = 32, num_warps = 4, num_stages = 3),
     (BM = 64, BN = 64, BK = 32, num_warps = 4, num_stages = 3),
@@ -41,17 +42,17 @@ pub fn grouped_pointers<const BM: i32, const BN: i32, const BK: i32>(
             let mut a_ptrs = a_group + offs_am.expand_dims(1) * gk + offs_k.expand_dims(0);
             let mut b_ptrs = b_group + offs_k.expand_dims(1) * gn + offs_bn.expand_dims(0);
             let mut accumulator = zeros::<f32>([BM, BN]);
-            for kk in 0..(gk + BK - 1) / BK {
-                let left = gk - kk * BK;
-                let a = load(a_ptrs, (offs_am.expand_dims(1) < gm) & (offs_k.expand_dims(0) < left));
-                let b = load(b_ptrs, (offs_k.expand_dims(1) < left) & (offs_bn.expand_dims(0) < gn));
+            for _ in 0..(gk + BK - 1) / BK {
+                a_ptrs = multiple_of(a_ptrs, [16, 16]);
+                b_ptrs = multiple_of(b_ptrs, [16, 16]);
+                let a = load(a_ptrs, true);
+                let b = load(b_ptrs, true);
                 accumulator = dot(a, b, accumulator);
                 a_ptrs += BK;
                 b_ptrs += BK * gn;
             }
             let c_ptrs = c_group + offs_am.expand_dims(1) * gn + offs_bn.expand_dims(0);
-            let c_mask = (offs_am.expand_dims(1) < gm) & (offs_bn.expand_dims(0) < gn);
-            store(c_ptrs, accumulator.to::<f16>(), c_mask);
+            store(c_ptrs, accumulator.to::<f16>(), true);
             tile_idx += num_programs(0);
         }
         last_problem_end += num_tiles;
@@ -89,8 +90,8 @@ fn compute_pid<const GROUP: i32>(tile_id: i32, num_pid_in_group: i32, num_pid_m:
 }
 
 /// Tutorial 09: c = a · b of row-major `f16`, by pointers; each program multiplies one tile after the other. The tutorial replaces indices behind
-/// the edge by 0 and tells its compiler that they are contiguous all the same. There is no such hint here, and a warning in its place.
-#[triton::kernel(warnings = false, configs = [
+/// the edge by 0 and tells its compiler that they are contiguous all the same; so tiles have to be full here.
+#[triton::kernel(configs = [
     (BM = 128, BN = 256, BK = 64, GROUP = 8, num_warps = 8, num_stages = 3),
     (BM = 128, BN = 128, BK = 64, GROUP = 8, num_warps = 8, num_stages = 3),
 ], tune = [BM, BN, BK, GROUP])]
@@ -122,6 +123,8 @@ pub fn persistent_pointers<const BM: i32, const BN: i32, const BK: i32, const GR
         let offs_bn = pid_n * BN + arange(0, BN);
         let offs_am = select(offs_am < m, offs_am, 0);
         let offs_bn = select(offs_bn < n, offs_bn, 0);
+        let offs_am = max_contiguous(multiple_of(offs_am, BM), BM);
+        let offs_bn = max_contiguous(multiple_of(offs_bn, BN), BN);
         let mut accumulator = zeros::<f32>([BM, BN]);
         for ki in 0..k_tiles {
             let offs_k = ki * BK + arange(0, BK);

@@ -75,9 +75,6 @@ fn calls(x: Ptr<f32>, out: PtrMut<f32>, n: i32) {
     debug_barrier();
     //~ `debug_barrier`: the language has no function `debug_barrier` [T0129]
     //~   help: the compiler inserts the barriers: a program is one thread of control
-    multiple_of(n, 16);
-    //~ `multiple_of`: the language has no function `multiple_of` [T0129]
-    //~   help: it is an attribute of a parameter: `#[multiple_of(16)] n: i32`
     for i in static_range(0, 4) {}
     //~ `static_range(0, 4)`: a `for` loops over a range, and over nothing else [T0015]
     //~   help: write `for i in lo..hi`, or `for i in (lo..hi).step_by(step)`

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use triton_core::analysis::axis::{AxisInfo, analyse, assumes_dividends};
 use triton_core::analysis::interval::{Launch, keeps_dividends, signed_remainder};
 use triton_core::entity::Entity;
-use triton_core::interp::evaluate;
-use triton_core::ir::{Function, Value};
+use triton_core::interp::{check_hint, evaluate};
+use triton_core::ir::{Function, InstData, Value};
 use triton_core::metadata::{Arg, Promise, Promised, Specialization};
 use triton_core::ops::Op;
-use triton_core::ops::kinds::{BinaryKind, CompareKind, UnaryKind};
+use triton_core::ops::kinds::{BinaryKind, CompareKind, HintKind, UnaryKind};
 use triton_core::span::Span;
 use triton_core::types::{Constant, DType, Elem, Shape, Type};
 use triton_tests::numbers::Random;
@@ -16,13 +16,18 @@ use triton_tests::numbers::Random;
 #[test]
 fn facts_hold_for_random_index_arithmetic() {
     let mut random = Random::new(1);
-    let (mut informative, mut assumed) = (0, 0);
+    let (mut informative, mut assumed, mut hinted) = (0, 0, 0);
     for case in 0..4000 {
         let (func, inputs) = function(&mut random);
         for &promise in Specialization::ALL {
             let facts = analyse(&func, promise);
             for _ in 0..4 {
                 let values = run(&func, &inputs, promise, &mut random);
+                match keeps_hints(&func, &values) {
+                    Some(true) => hinted += 1,
+                    Some(false) => continue,
+                    None => {}
+                }
                 let (has_negative, proven) = dividends(&func, &values);
                 assert!(!(has_negative && proven), "case {case}: a launch takes a dividend for positive in\n{func}");
                 assumed += usize::from(proven && assumes_dividends(&func, promise));
@@ -40,6 +45,7 @@ fn facts_hold_for_random_index_arithmetic() {
         }
     }
     assert!(informative > 10_000, "the cases say too little: {informative}");
+    assert!(hinted > 1000, "the cases say too little of hints: {hinted}");
     assert!(assumed > 100, "the cases say too little of remainders: {assumed}");
 }
 
@@ -73,7 +79,8 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
         [B::Add, B::Add, B::Add, B::Sub, B::Mul, B::Div, B::Rem, B::Shl, B::Shr, B::And, B::Or, B::Xor, B::Min, B::Max];
     for _ in 0..6 {
         let (a, b) = (random.pick(&pool), random.pick(&pool));
-        let next = match random.below(9) {
+        let next = match random.below(10) {
+            9 => add(hint(a, random)),
             0 if dtype.is_signed() => add(Op::Unary { kind: UnaryKind::Neg, x: a }),
             1 => {
                 let cond = add(Op::Compare { kind: random.pick(CompareKind::ALL), a, b });
@@ -95,8 +102,25 @@ fn function(random: &mut Random) -> (Function, Vec<Value>) {
     let mut ptr = add(Op::Splat { x: pointer, shape });
     for _ in 0..2 {
         ptr = add(Op::Offset { ptr, index: random.pick(&pool) });
+        if random.once_in(4) {
+            ptr = add(hint(ptr, random));
+        }
     }
     (func, inputs)
+}
+
+fn hint(x: Value, random: &mut Random) -> Op {
+    let along = Shape::new(&[random.pick(&[2, 4, 8, 16, 32])]).unwrap();
+    Op::Hint { kind: random.pick(HintKind::ALL), x, along }
+}
+
+/// Whether all hints hold of the numbers, if there are any.
+fn keeps_hints(func: &Function, values: &[Option<Vec<u64>>]) -> Option<bool> {
+    let kept = |(_, inst): (_, &InstData)| {
+        let Op::Hint { kind, x, along } = inst.op else { return None };
+        Some(values[x.index()].as_ref().is_none_or(|numbers| check_hint(kind, func.ty(x), numbers, along).is_ok()))
+    };
+    func.block(func.body).filter_map(kept).reduce(|a, b| a && b)
 }
 
 /// The numbers of every value that can be computed, for random arguments that keep the promises.

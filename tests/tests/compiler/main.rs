@@ -3,6 +3,7 @@
 mod axis;
 mod copies;
 mod defs;
+mod hints;
 mod layout;
 mod layout_convert;
 mod layout_copies;

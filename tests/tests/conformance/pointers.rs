@@ -76,6 +76,15 @@ fn indexed<T: Element, I: Int>(at: Ptr<I>, x: Ptr<T>, gathered: PtrMut<T>, scatt
     store(scattered + j, load(x + i, true), true);
 }
 
+/// Vectors whose first elements memory names.
+#[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], num_warps = 2)]
+fn hinted<T: Element>(at: Ptr<i32>, x: Ptr<T>, gathered: PtrMut<T>, scattered: PtrMut<T>) {
+    let i = program_id(0) * 128 + arange(0, 128);
+    let j = multiple_of(max_contiguous(load(at + i, true), 16), 16);
+    store(gathered + i, load(x + j, true), true);
+    store(scattered + j, load(x + i, true), true);
+}
+
 /// Numbers instead of tiles.
 #[triton::kernel(T = [bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64], num_warps = 4)]
 fn numbers<T: Element>(x: Ptr<T>, out: PtrMut<T>, other: T, n: i32) {
@@ -183,13 +192,16 @@ fn strides(into: &mut Vec<Case>, dtype: DType, block: usize, launch: Launch) {
     }
 }
 
-fn indices(dtype: DType, index: DType, launch: Launch) -> Case {
-    let name = format!("gather and scatter {dtype} by {index}");
+/// A gather and a scatter of vectors of this many elements.
+fn indices(dtype: DType, index: DType, vector: u64, launch: Launch) -> Case {
+    let of = if vector == 1 { String::new() } else { format!(", vectors of {vector}") };
+    let name = format!("gather and scatter {dtype} by {index}{of}");
     let seed = inputs::seed(&name);
     Case::new(name, &["load", "store"], move || {
         let mut random = Random::new(seed);
-        let mut at: Vec<u64> = (0..512).collect();
-        (1..at.len()).rev().for_each(|i| at.swap(i, random.below(i + 1)));
+        let mut first: Vec<u64> = (0..512 / vector).collect();
+        (1..first.len()).rev().for_each(|i| first.swap(i, random.below(i + 1)));
+        let at: Vec<u64> = first.iter().flat_map(|first| first * vector..(first + 1) * vector).collect();
         let x = inputs::elements(dtype, at.len(), seed);
         let gathered = exactly(at.iter().map(|&j| x[j as usize]));
         let mut scattered = vec![Expected::Any; at.len()];
@@ -241,6 +253,9 @@ macro_rules! each {
         each!(@masks $into, t, $t, (64, 1) (512, 4) (96, 1));
         each!(@matrices $into, t, $t, (8, 16, 1) (32, 32, 8) (1, 64, 2) (64, 1, 2) (24, 40, 2));
         each!(@indices $into, t, $t, i32 i64 u32);
+        $into.push(indices(t, DType::I32, 16, |run| {
+            launch!(run, hinted::<$t>(&run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()))
+        }));
         each!(@turned $into, t, $t, (32, 1) (512, 4) (256, 8) (96, 4));
         each!(@strides $into, t, $t, 256 96);
         $into.push(scalars(t, |run| launch!(run, numbers::<$t>(&run.ptr(), &mut run.ptr(), run.scalar(), run.scalar()))));
@@ -264,7 +279,7 @@ macro_rules! each {
         )));
     )* };
     (@indices $into:ident, $dtype:ident, $t:ident, $($i:ident)*) => { $(
-        $into.push(indices($dtype, <$i>::DTYPE, |run| launch!(run, indexed::<$t, $i>(
+        $into.push(indices($dtype, <$i>::DTYPE, 1, |run| launch!(run, indexed::<$t, $i>(
             &run.ptr(), &run.ptr(), &mut run.ptr(), &mut run.ptr()
         ))));
     )* };

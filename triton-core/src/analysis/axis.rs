@@ -16,7 +16,7 @@ use super::interval;
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, Value, View};
 use crate::metadata::{Promise, Specialization, TargetInfo};
-use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind};
+use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, HintKind};
 use crate::ops::{Location, MemoryOrder, Op};
 use crate::types::{Constant, DType, Elem, Shape, Type};
 
@@ -283,6 +283,10 @@ impl Axes<'_> {
                 let constancy = both_constant(facts[a], facts[b]).min(facts[cond].constancy);
                 AxisInfo { constancy, ..AxisInfo::UNKNOWN }
             }
+            Op::Hint { kind, x, along } => {
+                let promised = along.dims().last().map_or(1, |&promised| pow2_of(promised.into()));
+                hint(kind, promised, (kind.unit(ty.elem).into(), extent), facts[x])
+            }
             Op::Unary { x, .. } | Op::Bitcast { x, .. } => {
                 AxisInfo { constancy: facts[x].constancy, ..AxisInfo::UNKNOWN }
             }
@@ -295,6 +299,22 @@ fn constant(value: Constant) -> AxisInfo {
     match value.as_int() {
         Some(int) => AxisInfo::scalar(pow2_of(int), Some(int)),
         None => AxisInfo::UNKNOWN,
+    }
+}
+
+/// What holds of a value beside its own facts if a user's promise does, along a last axis of this extent.
+fn hint(kind: HintKind, promised: u64, (unit, extent): (u64, u64), x: AxisInfo) -> AxisInfo {
+    match kind {
+        // It speaks of groups that count up or are equal.
+        HintKind::MultipleOf if (promised / unit).max(1).min(extent) <= x.contiguity.max(x.constancy) => {
+            AxisInfo { divisibility: x.divisibility.max(promised), ..x }
+        }
+        HintKind::MultipleOf => x,
+        HintKind::MaxContiguous => {
+            let contiguity = x.contiguity.max(promised.min(extent));
+            AxisInfo { contiguity, ..x }
+        }
+        HintKind::MaxConstancy => AxisInfo { constancy: x.constancy.max(promised.min(extent)), ..x },
     }
 }
 

@@ -143,6 +143,7 @@ impl Analysis for Intervals<'_> {
             | Op::Reshape { x, .. }
             | Op::Permute { x, .. }
             | Op::Split { x, .. }
+            | Op::Hint { x, .. }
             | Op::Convert { x } => intervals[x],
             Op::Join { a, b } if intervals[a].base == intervals[b].base => {
                 let range = intervals[a].range.zip(intervals[b].range).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));

@@ -11,7 +11,7 @@ use super::forward::{Analysis, forward};
 use crate::entity::SideTable;
 use crate::ir::{Function, InstData, Param, Value};
 use crate::metadata::Promised;
-use crate::ops::kinds::BinaryKind;
+use crate::ops::kinds::{BinaryKind, HintKind};
 use crate::ops::{Location, Op};
 use crate::types::{DType, Elem, Shape};
 
@@ -201,6 +201,15 @@ impl Analyser<'_> {
             },
             Op::Binary { kind: BinaryKind::Rem, a, b } if of(b).along == Strides::UNIFORM.along => {
                 Strides::of(of(a).along)
+            }
+            Op::Hint { kind, x, along } => {
+                let promised = match kind {
+                    HintKind::MultipleOf => return Strides::of(of(x).along),
+                    HintKind::MaxContiguous => 1,
+                    HintKind::MaxConstancy => 0,
+                };
+                let is_promised = |d: usize| along.dims().get(d).is_some_and(|&run| run > 1);
+                Strides::of(std::array::from_fn(|d| if is_promised(d) { Some(promised) } else { of(x).along[d] }))
             }
             Op::Binary { a, b, .. } | Op::Compare { a, b, .. } => {
                 of(a).both(of(b), |s, t| (s == 0 && t == 0).then_some(0))

@@ -13,6 +13,7 @@ mod cluster;
 mod copies;
 mod fault;
 mod fold;
+mod hints;
 mod location;
 mod order;
 mod padding;
@@ -25,6 +26,7 @@ mod threads;
 
 pub use assertions::FailedAssertion;
 pub use fault::ProgramFault;
+pub use hints::check as check_hint;
 
 use crate::ir::{Block, Function, InstData, Stage, Value};
 use crate::metadata::Arg;
@@ -198,7 +200,7 @@ pub fn evaluate<'a>(
         Op::Split { x, index } => operand(x)?.iter().skip(index as usize).step_by(2).copied().collect(),
         Op::Cast { x, to } => eval::cast(dtype(x)?, to, &operand(x)?),
         // Elements are their bits.
-        Op::Bitcast { x, .. } => operand(x)?.into_owned(),
+        Op::Bitcast { x, .. } | Op::Hint { x, .. } => operand(x)?.into_owned(),
         Op::Select { cond, a, b } => {
             let (cond, a, b) = (operand(cond)?, operand(a)?, operand(b)?);
             cond.iter().zip(a.iter().zip(b.iter())).map(|(&c, (&a, &b))| if c != 0 { a } else { b }).collect()
@@ -362,6 +364,10 @@ impl Machine<'_> {
             | Op::Binary { .. }
             | Op::Compare { .. }
             | Op::Ternary { .. } => self.compute(inst)?,
+            Op::Hint { kind, x, along } => {
+                self.hint(kind, x, along).map_err(|what| self.error(inst, &what))?;
+                self.compute(inst)?;
+            }
             Op::ClusterGather { .. }
             | Op::ClusterScatter { .. }
             | Op::ClusterArrive { .. }
@@ -487,7 +493,8 @@ impl Machine<'_> {
             | Op::Unary { .. }
             | Op::Binary { .. }
             | Op::Compare { .. }
-            | Op::Ternary { .. } => {
+            | Op::Ternary { .. }
+            | Op::Hint { .. } => {
                 let result =
                     evaluate(self.func, &inst.op, inst.results.first().copied(), &|v| Some(Cow::Borrowed(value(v))));
                 let result = result.unwrap_or_else(|| Err(format!("`{}` is not well typed", inst.op.mnemonic())));

@@ -89,6 +89,7 @@ macro_rules! computes {
             | Op::Binary { .. }
             | Op::Compare { .. }
             | Op::Ternary { .. }
+            | Op::Hint { .. }
     };
 }
 

@@ -152,6 +152,17 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             }
             x.with_elem(Elem::Num(to))
         }
+        Op::Hint { kind, x, along } => {
+            let x = ty(x);
+            let is_counted = match x.elem {
+                Elem::Ptr { .. } => true,
+                Elem::Num(dtype) => kind.accepts(dtype.class()),
+            };
+            if !is_counted || along.rank() != x.shape.rank().max(1) {
+                return Err(format!("`{}` of {x} by {along}", kind.name()));
+            }
+            x
+        }
         Op::Select { cond, a, b } => {
             let (cond, a) = (ty(cond), ty(a));
             same(a, ty(b))?;

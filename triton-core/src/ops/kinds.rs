@@ -7,7 +7,7 @@
 //! What a row computes is in [`super::eval`], how it is spelled in PTX in `ptx::elementwise`; both are exhaustive matches
 //! over these enums.
 
-use crate::types::{Class, DType};
+use crate::types::{Class, DType, Elem};
 
 macro_rules! kinds {
     ($(#[$meta:meta])* $enum:ident { $( $(#[doc = $doc:literal])* $name:ident = $word:literal on $($class:ident)|+ $(within $ulps:literal)?; )* }) => {
@@ -45,6 +45,20 @@ macro_rules! kinds {
 pub(super) use kinds;
 
 kinds! {
+    /// What a user promises of integers or pointers along an axis. Groups are of neighbours along it, aligned to their length. They are
+    /// Triton's hints, with a meaning for each element.
+    HintKind {
+        /// The first one of a group whose elements count up by one, or are equal, is divisible by this power of two; a group has as many
+        /// elements. Pointers count in bytes, and their group has as many bytes.
+        MultipleOf = "multiple_of" on Signed | Unsigned;
+        /// The elements of a group of as many count up by one; pointers by an element.
+        MaxContiguous = "max_contiguous" on Signed | Unsigned;
+        /// The elements of a group of as many are equal.
+        MaxConstancy = "max_constancy" on Signed | Unsigned;
+    }
+}
+
+kinds! {
     /// Functions of one number.
     UnaryKind {
         /// −x; integers wrap.
@@ -79,6 +93,16 @@ kinds! {
         Cos = "cos" on Float within 2;
         /// The nearest number with 10 mantissa bits and the exponents of `f32`, ties to even. For `f32`.
         Tf32 = "tf32" on Float;
+    }
+}
+
+impl HintKind {
+    /// What an element adds to what is promised of its group: pointers are multiples in bytes, and all else counts elements.
+    pub fn unit(self, elem: Elem) -> u32 {
+        match (self, elem) {
+            (HintKind::MultipleOf, Elem::Ptr { pointee, .. }) => pointee.bytes(),
+            (HintKind::MultipleOf, Elem::Num(_)) | (HintKind::MaxContiguous | HintKind::MaxConstancy, _) => 1,
+        }
     }
 }
 

@@ -101,7 +101,8 @@ impl Op {
             | Op::Unary { .. }
             | Op::Binary { .. }
             | Op::Compare { .. }
-            | Op::Ternary { .. } => None,
+            | Op::Ternary { .. }
+            | Op::Hint { .. } => None,
         }
     }
 }

@@ -36,7 +36,7 @@ use crate::types::{Constant, DType, RingId, Shape, Stage, Type, Value};
 use field::Field;
 pub use field::{DotKind, Location, Scope, Text, Values};
 pub use fold::{BitOrder, FoldKind};
-use kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
+use kinds::{AtomicKind, BinaryKind, CompareKind, HintKind, TernaryKind, UnaryKind};
 
 /// What an operation does besides yielding a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,6 +320,9 @@ ops! {
         Compare of CompareKind { a: Value, b: Value } Elementwise 0;
         /// A function of three numbers of one type, elementwise.
         Ternary of TernaryKind { a: Value, b: Value, c: Value } Elementwise 0;
+        /// The operand itself, of which its user promises what the kind says, with a number for each axis; of a scalar, one. At stage 0
+        /// it fails if the promise does not hold. Code relies on it.
+        Hint of HintKind { x: Value, along: Shape } Elementwise 0;
     }
 }
 

@@ -7,7 +7,7 @@ use super::value::{Arg, Known, Val};
 use crate::ast::{Expr, Path, Target};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::Value;
-use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, TernaryKind, UnaryKind};
+use crate::ops::kinds::{AtomicKind, BinaryKind, CompareKind, HintKind, TernaryKind, UnaryKind};
 use crate::ops::{DotKind, FoldKind, GridAxis, MemoryOrder, Op, accumulator, product};
 use crate::span::Span;
 use crate::types::{DType, Elem, MAX_ODD, MAX_TILE, Shape};
@@ -63,6 +63,7 @@ impl Builtin {
             | BuiltinKind::Interleave
             | BuiltinKind::Split
             | BuiltinKind::Unroll
+            | BuiltinKind::Hint(_)
             | BuiltinKind::Dot => None,
         }
     }
@@ -98,6 +99,7 @@ enum BuiltinKind {
     Split,
     /// In the head of a `for` alone, where the parser finds it.
     Unroll,
+    Hint(HintKind),
     Dot,
     Unary(UnaryKind),
     Binary(BinaryKind),
@@ -158,6 +160,9 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "interleave", params: &["a", "b"], kind: BuiltinKind::Interleave },
     Builtin { name: "split", params: &["x"], kind: BuiltinKind::Split },
     Builtin { name: "unroll", params: &["range"], kind: BuiltinKind::Unroll },
+    Builtin { name: "multiple_of", params: &["x", "multiples"], kind: BuiltinKind::Hint(HintKind::MultipleOf) },
+    Builtin { name: "max_contiguous", params: &["x", "lengths"], kind: BuiltinKind::Hint(HintKind::MaxContiguous) },
+    Builtin { name: "max_constancy", params: &["x", "lengths"], kind: BuiltinKind::Hint(HintKind::MaxConstancy) },
     Builtin { name: "dot", params: &["a", "b", "acc"], kind: BuiltinKind::Dot },
     Builtin { name: "exp", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Exp) },
     Builtin { name: "exp2", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Exp2) },
@@ -230,6 +235,7 @@ pub(super) fn call(cx: &mut Checker<'_>, path: &Path, args: &[Expr], span: Span)
             let value = cx.expr(x)?;
             return cx.fold(name, (FoldKind::Scan, Fold::Binary(kind)), (value, x.span), Some(axis), span);
         }
+        (BuiltinKind::Hint(kind), [x, along]) => return cx.hint(kind, x, along, span),
         (BuiltinKind::Scan(kind), [x, axis, f]) => return cx.fold_by(name, kind, [x, f], Some(axis), span),
         _ => {}
     }

@@ -22,6 +22,7 @@ mod control;
 mod convert;
 mod expr;
 mod gather;
+mod hints;
 mod loops;
 mod memory;
 mod operator;

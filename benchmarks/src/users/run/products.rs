@@ -221,7 +221,7 @@ impl Row for Grouped {
                 let (a, b, c) = (&self.a.device, &self.b.device, &mut self.c.device);
                 let (begins, sizes) = (&self.begins.device, &self.sizes.device);
                 let (count, resident) = (int(GROUPS)?, stream.device().multiprocessors() as usize);
-                // SAFETY: the sizes and the offsets are those of the operands, and masks keep every access in them.
+                // SAFETY: the sizes and the offsets are those of the operands, and whole numbers of tiles.
                 #[allow(unsafe_code, reason = "kernels over raw pointers")]
                 unsafe {
                     let launch = grouped_pointers_tuned(a, b, c, begins, sizes, count).choose(instance);

@@ -187,6 +187,8 @@ pub struct Choices {
     pub mask: Mask,
     /// When pointers are stepped.
     pub step: Step,
+    /// Whether what the compiler cannot find of indices and pointers is promised.
+    pub hinted: bool,
     /// Where the left operand is stored as it was loaded, through pointers that the loop steps, too.
     pub echo: Option<Matrix>,
 }
@@ -288,6 +290,7 @@ impl Choices {
             wide: random.once_in(6),
             mask,
             step,
+            hinted: random.once_in(3),
             echo: random.once_in(8).then_some(echo),
         }
     }

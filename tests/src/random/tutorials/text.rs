@@ -120,11 +120,17 @@ impl Writer<'_> {
         }
         self.line(&format!("let (row, column) = (row_tile * {m}, column_tile * {n});"));
         let shift = if shifted { " + shift" } else { "" };
-        let wrapped = |across: Across, sum: String, extent: &str| {
-            if across == Across::Wrapped { format!("({sum}) % {extent}") } else { sum }
+        let hinted = self.choices.hinted;
+        let inside = |across: Across, sum: String, extent: &str, tile: u32| match across {
+            Across::Wrapped => format!("({sum}) % {extent}"),
+            // As tutorial 09 does; of whole tiles it holds.
+            Across::Whole if hinted => {
+                format!("max_contiguous(multiple_of(select({sum} < {extent}, {sum}, 0), 16), {tile})")
+            }
+            Across::Masked | Across::Whole => sum,
         };
-        let rows = wrapped(rows, format!("row + arange(0, {m}){shift}"), "m");
-        let columns = wrapped(columns, format!("column + arange(0, {n})"), "n");
+        let rows = inside(rows, format!("row + arange(0, {m}){shift}"), "m", m);
+        let columns = inside(columns, format!("column + arange(0, {n})"), "n", n);
         self.line(&format!("let (rows, columns) = ({rows}, {columns});"));
         self.line(&format!("let (own_rows, along) = (row + arange(0, {m}), arange(0, {k}));"));
         let turns =
@@ -242,6 +248,12 @@ impl Writer<'_> {
         let choices = self.choices;
         if choices.step == Step::First {
             self.steps();
+        }
+        if choices.hinted && choices.turns != Turns::Computed {
+            for of in choices.stepped() {
+                let (name, bytes) = (of.name, of.raw.bytes());
+                self.line(&format!("{name}_at = multiple_of({name}_at, [{bytes}, {bytes}]);"));
+            }
         }
         for of in choices.operands() {
             let name = of.name;

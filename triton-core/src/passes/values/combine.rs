@@ -356,7 +356,11 @@ impl Combine<'_> {
             let x = scalars.into_values().next();
             return Ok(x.map(|x| Op::Splat { x, shape }));
         }
+        // What is promised of a tile is promised along its axes.
         let mut scalar = *op;
+        if let Op::Hint { .. } = scalar {
+            return Ok(None);
+        }
         scalar.map_operands(|v| scalars.get(&v).copied().unwrap_or(v));
         let x = self.make(scalar, self.func.insts[inst].span, before)?;
         Ok(Some(Op::Splat { x, shape }))

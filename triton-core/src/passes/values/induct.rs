@@ -58,9 +58,17 @@ fn stepped(func: &Function, defs: &Defs, inst: Inst) -> Vec<Stepped> {
             _ => index,
         };
         let is_uniform = func.ty(by).shape == Shape::SCALAR;
-        (ptr == param && !inside[by] && is_uniform).then_some(Stepped { position, by })
+        (unhinted(func, defs, ptr) == param && !inside[by] && is_uniform).then_some(Stepped { position, by })
     };
     (0..data.args.len()).filter_map(step).collect()
+}
+
+/// What a value is, without what is promised of it.
+fn unhinted(func: &Function, defs: &Defs, value: Value) -> Value {
+    match defs.op(func, value) {
+        Some(Op::Hint { x, .. }) => unhinted(func, defs, x),
+        Some(_) | None => value,
+    }
 }
 
 fn of_loop(func: &mut Function, defs: &Defs, inst: Inst) -> Result<(), String> {

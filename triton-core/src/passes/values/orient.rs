@@ -114,6 +114,9 @@ impl Turned<'_> {
                         v
                     }),
                 });
+                if let Op::Hint { along, .. } = &mut op {
+                    *along = along.permute(order).ok_or("an order of other axes")?;
+                }
                 failure.map_or(Ok(op), Err)?
             }
             _ => Op::Permute { x: value, order },

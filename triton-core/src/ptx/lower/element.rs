@@ -102,6 +102,7 @@ impl Lower<'_> {
                 let x = self.element(x, r)?;
                 self.narrow(to, x)
             }
+            ops::Op::Hint { x, .. } => self.element(x, r)?,
             ops::Op::Select { cond, a, b } => {
                 let elem = self.func.ty(a).elem;
                 let [cond, a, b] = [self.element(cond, r)?, self.element(a, r)?, self.element(b, r)?];

@@ -340,7 +340,8 @@ impl Lower<'_> {
             | ops::Op::Offset { .. }
             | ops::Op::Binary { .. }
             | ops::Op::Compare { .. }
-            | ops::Op::Ternary { .. } => {
+            | ops::Op::Ternary { .. }
+            | ops::Op::Hint { .. } => {
                 let result = yields()?;
                 self.tile(result, |cx, r| cx.compute(&inst.op, result, r))?
             }

@@ -106,7 +106,8 @@ impl Axes {
             | Op::Unary { .. }
             | Op::Binary { .. }
             | Op::Compare { .. }
-            | Op::Ternary { .. } => true,
+            | Op::Ternary { .. }
+            | Op::Hint { .. } => true,
             // Not at stage 0, or of a cluster already.
             Op::ClusterRank { .. }
             | Op::ClusterGather { .. }

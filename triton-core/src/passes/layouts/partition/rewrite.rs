@@ -148,6 +148,15 @@ impl<'a> Writer<'a> {
             Op::Atomic { to, value, .. } | Op::AtomicCas { to, value, .. } => {
                 *to = self.location(*to, Some(*value), segment)?
             }
+            // Groups that a segment has as a whole.
+            Op::Hint { kind, x, along } => {
+                if let Some(axis) = segment.axes.of[*x] {
+                    let mut dims = along.dims().to_vec();
+                    let unit = kind.unit(self.func.ty(*x).elem);
+                    dims[axis] = gcd(dims[axis], segment.extent.saturating_mul(unit));
+                    *along = Shape::new(&dims).ok_or("a promise for other axes")?;
+                }
+            }
             // These name no extent and no index along the axis.
             Op::Const { .. }
             | Op::Outer { .. }
@@ -303,4 +312,8 @@ impl<'a> Writer<'a> {
     fn op(&mut self, op: Op) -> Result<Value, String> {
         self.func.compute(op, self.span, &mut self.insts)
     }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
