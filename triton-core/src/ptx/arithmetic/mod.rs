@@ -7,4 +7,5 @@ pub(crate) mod fold;
 pub(crate) mod select;
 pub(crate) mod steps;
 pub(crate) mod thread;
+pub(crate) mod widened;
 pub(crate) mod words;

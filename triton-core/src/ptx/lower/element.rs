@@ -119,10 +119,13 @@ impl Lower<'_> {
                 let (dtype, x) = (self.dtype(x)?, self.element(x, r)?);
                 self.unary(kind, dtype, &[x])[0]
             }
-            ops::Op::Binary { kind, a, b } => {
-                let (dtype, a, b) = (self.dtype(a)?, self.element(a, r)?, self.element(b, r)?);
-                self.binary(kind, dtype, a, b)
-            }
+            ops::Op::Binary { kind, a, b } => match self.product_of_widened(op, r)? {
+                Some(whole) => whole,
+                None => {
+                    let (dtype, a, b) = (self.dtype(a)?, self.element(a, r)?, self.element(b, r)?);
+                    self.binary(kind, dtype, a, b)
+                }
+            },
             ops::Op::Compare { kind, a, b } => {
                 let (dtype, a, b) = (self.dtype(a)?, self.element(a, r)?, self.element(b, r)?);
                 self.compare(kind, dtype, a, b)
