@@ -193,5 +193,5 @@ pub fn explain_launch(func: &Function, env: &Env, args: Option<&[Arg]>) -> Resul
     partition::partition(&mut func, env)?;
     let layouts = place::explain(&func, env, args)?;
     LAY_OUT.iter().chain(SYNCHRONIZE).try_for_each(|pass| (pass.run)(&mut func, env))?;
-    Ok(clusters + &layouts + &schedule::explain(&func) + &map_programs::explain(&func))
+    Ok(clusters + &layouts + &schedule::explain(&func, env) + &map_programs::explain(&func))
 }

@@ -2,12 +2,12 @@
 
 use super::candidates::{self, Label};
 use super::cost::Costs;
-use super::graph::{Graph, Role, Use, Var};
+use super::graph::{Graph, Role, Use, Var, VarKind};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::read_only::ReadOnly;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, LayoutId, Layouts, Value};
-use crate::layout::{access, cost};
+use crate::layout::{Mem, Swizzle, access, cost};
 use crate::ops::{DotKind, Location, Op};
 use crate::passes::Env;
 use crate::passes::layouts::pbqp::Problem;
@@ -211,8 +211,11 @@ impl<'a> Moves<'a> {
     /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst` for a use. A loop can load an operand of a
     /// product ahead if it goes through shared memory, and only then: nothing waits for its round trip, and else everything for the load.
     fn of_use(&mut self, used: &Use, src: LayoutId, dst: LayoutId, from: (usize, Value)) -> f64 {
-        let cycles = self.cycles(src, dst, from);
-        let Var { block, ref insts, .. } = self.graph.vars[from.0];
+        let Var { block, kind, ref insts, .. } = self.graph.vars[from.0];
+        let mut cycles = self.cycles(src, dst, from);
+        if kind == VarKind::Elementwise && self.in_memory.contains(&dst) {
+            cycles += self.conflicts(src, from.1);
+        }
         let op = self.func.insts[insts[0]].op;
         let copied = |at: Location| {
             let width = axis::vector_width(self.func, self.facts, at);
@@ -225,6 +228,16 @@ impl<'a> Moves<'a> {
             return cycles;
         }
         if src == dst { cycles + cost::EXPOSED_LOAD } else { (cycles - cost::ROUND_TRIP).max(0.0) }
+    }
+
+    /// What conflicts of banks add where threads store what they converted as `wgmma` reads it: along the axis in which they have neighbours.
+    fn conflicts(&self, src: LayoutId, value: Value) -> f64 {
+        let (layout, ty) = (&self.layouts[src], self.func.ty(value));
+        let along = (ty.shape.rank() - 1).saturating_sub(usize::from(layout.vector() == 1));
+        let mut mems = Swizzle::ALL.into_iter().filter_map(|of| Mem::swizzled(ty.shape, ty.elem.bits(), of, along));
+        let Some(stores) = mems.next().and_then(|mem| access::vector(layout, &mem)) else { return 0.0 };
+        let conflicts = stores.wavefronts - stores.wavefronts / stores.ways;
+        f64::from(conflicts << layout.warp.len()) * cost::WAVEFRONT
     }
 
     /// What it costs to have a value of a variable, which is in layout `src`, in layout `dst`.

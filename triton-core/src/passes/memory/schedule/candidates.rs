@@ -1,6 +1,6 @@
 //! The loops and the loads that rings could take: what allows it of each, and nothing of whether it pays or fits.
 
-use super::{Copy, Flight, Loop, Stored, loops, most_stages};
+use super::{Copy, Flight, Kept, Loop, Stored, loops, most_stages};
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
@@ -12,9 +12,8 @@ use crate::ops::kinds::UnaryKind;
 use crate::ops::{Location, Op};
 use crate::passes::Env;
 
-/// The loops of a function that ask for stages and have loads for them. Loads that are `staged` in these buffers are read from there by
-/// threads, and not by products.
-pub(super) fn candidates(func: &Function, env: &Env, staged: &[Value]) -> Vec<Loop> {
+/// The loops of a function that ask for stages and have loads for them.
+pub(super) fn candidates(func: &Function, env: &Env, kept: &Kept) -> Vec<Loop> {
     if most_stages(func) < 2 {
         return Vec::new();
     }
@@ -23,10 +22,11 @@ pub(super) fn candidates(func: &Function, env: &Env, staged: &[Value]) -> Vec<Lo
     let read_only = ReadOnly::of(func);
     let of = |(block, inst): (Block, Inst)| {
         let region = func.insts[inst].regions[0];
-        let copies = copies(func, &defs, &facts, &read_only, env, (region, staged));
-        // Where one thread fills the ring by bulk copies, the others have nothing to wait for.
-        let stored =
-            if copies.iter().any(|copy| copy.bulk) { Vec::new() } else { stored(func, &defs, region, &copies) };
+        let copies = copies(func, &defs, &facts, &read_only, env, (region, kept));
+        // Where one thread fills the ring by bulk copies, the others have nothing to wait for but what they convert.
+        let converts = kept.bulk && copies.iter().any(|copy| kept.staged.contains(&copy.buffer));
+        let bulk = copies.iter().any(|copy| copy.bulk) && !converts;
+        let stored = if bulk { Vec::new() } else { stored(func, &defs, region, &copies) };
         let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == v) || stored.iter().any(|of| of.buffer == v);
         let in_flight = product_in_flight(func, &defs, inst, in_ring);
         Loop { block, inst, stored: if in_flight.is_some() { stored } else { Vec::new() }, copies, in_flight }
@@ -43,7 +43,7 @@ fn copies(
     facts: &SideTable<Value, AxisInfo>,
     read_only: &ReadOnly,
     env: &Env,
-    (region, staged): (Block, &[Value]),
+    (region, kept): (Block, &Kept),
 ) -> Vec<Copy> {
     // What is computed for an item that the loop may not come to cannot fail.
     let remat = Remat { func, defs, tiles: true, divisions: Divisions::ByConstants, reads: Some(read_only) };
@@ -59,9 +59,9 @@ fn copies(
         let by_threads = !in_flight::is_product(&data.op);
         // Threads read what they copied.
         if let Op::SharedLoad { buffer, .. } = data.op
-            && staged.contains(&buffer)
+            && kept.staged.contains(&buffer)
         {
-            (multiplied[buffer], fragments[buffer]) = (1, true);
+            (multiplied[buffer], fragments[buffer]) = (1, !kept.bulk);
         }
         for (operand, _) in func.shared_operands(&data.op) {
             multiplied[operand] += 1;

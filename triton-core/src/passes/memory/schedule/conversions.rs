@@ -5,15 +5,18 @@
 //! takes. Each thread copies what it holds, so that what it reads there needs no barrier; what several threads hold, one of them copies.
 //! Where the raw tile goes through shared memory anyhow, to threads that convert it in another layout, the ring takes that buffer.
 //!
+//! Bulk copies take such a tile from a view, too, where a loop's products go on while threads convert: the raw tile then is in a pattern of
+//! theirs. So nothing but threads' own loads and stores of it, and what the products read, takes the time of shared memory's pipe.
+//!
 //! It is written for rings alone: without one it is a detour through shared memory, and [`super::schedule`] leaves the function as it was.
 
 use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
 use crate::layout::access::{self, Access};
-use crate::layout::{Layout, Mem};
+use crate::layout::{Layout, Mem, Swizzle, hopper};
 use crate::ops::kinds::UnaryKind;
-use crate::ops::{Effect, LayoutRule, Op};
+use crate::ops::{Effect, LayoutRule, Location, Op};
 
 /// What of a function a ring can read ahead for conversions.
 #[derive(Default)]
@@ -111,6 +114,17 @@ fn memory(func: &Function, value: Value) -> Option<Mem> {
     is_copied(layout, &mem).then_some(mem)
 }
 
+/// The memory from which a tile is read as bulk copies wrote it, if they do and threads read it without bank conflicts.
+fn memory_of_bulk_copies(func: &Function, load: Inst) -> Option<Mem> {
+    let Op::Load { from: Location::View { .. }, .. } = func.insts[load].op else { return None };
+    let tile = func.insts[load].results[0];
+    let (ty, layout) = (func.ty(tile), func.layout(tile)?);
+    let mems =
+        Swizzle::ALL.into_iter().filter_map(|of| Mem::swizzled(ty.shape, ty.elem.bits(), of, ty.shape.rank() - 1));
+    let is_read = |mem: &Mem| access::vector(layout, mem).is_some_and(|read| read.ways == 1);
+    mems.into_iter().find(|mem| hopper::tma_box(mem, ty.shape).is_some_and(|boxes| boxes.major == 1) && is_read(mem))
+}
+
 /// Whether threads copy what they hold to a memory without bank conflicts.
 fn is_copied(layout: &Layout, mem: &Mem) -> bool {
     let wide = |of: Access| of.elements * mem.bits() / 8 >= access::NARROWEST_COPY && of.ways == 1;
@@ -135,11 +149,12 @@ fn read_by_others(func: &Function, defs: &Defs, buffer: Value) -> Option<Mem> {
     Some(other)
 }
 
-/// Stores loads to buffers, and loads them again. Yields these buffers. Those from which others read are in a memory that takes copies.
+/// Stores loads to buffers, and loads them again. Yields these buffers. Those from which others read are in a memory that takes copies. If it
+/// is for bulk copies, all of them are in memories that these write; `None` if one cannot be.
 ///
 /// # Errors
 /// None for a function that the verifier accepts.
-pub(super) fn stage(func: &mut Function, of: &Conversions) -> Result<Vec<Value>, String> {
+pub(super) fn stage(func: &mut Function, of: &Conversions, bulk: bool) -> Result<Option<Vec<Value>>, String> {
     let defs = Defs::of(func);
     let mut buffers = Vec::new();
     for &buffer in &of.buffers {
@@ -149,7 +164,8 @@ pub(super) fn stage(func: &mut Function, of: &Conversions) -> Result<Vec<Value>,
     }
     for &load in &of.loads {
         let (span, result) = (func.insts[load].span, func.insts[load].results[0]);
-        let mem = memory(func, result).ok_or("a load that is not copied")?;
+        let mem = if bulk { memory_of_bulk_copies(func, load) } else { memory(func, result) };
+        let Some(mem) = mem else { return if bulk { Ok(None) } else { Err("a load that is not copied".into()) } };
         let raw = func.copy_value(result);
         func.insts[load].results = vec![raw];
         let mut after = Vec::new();
@@ -164,5 +180,5 @@ pub(super) fn stage(func: &mut Function, of: &Conversions) -> Result<Vec<Value>,
         func.blocks[block].insts.splice(at + 1..at + 1, after);
         buffers.push(buffer);
     }
-    Ok(buffers)
+    Ok(Some(buffers))
 }

@@ -30,13 +30,15 @@
 
 mod candidates;
 mod conversions;
+mod explain;
 mod plan;
 mod write;
 
-use crate::ir::{Block, Function, Inst, LayoutId, RingBuffer, RingId, Value};
-use crate::layout::Mem;
+use crate::ir::{Block, Function, Inst, LayoutId, Value};
 use crate::ops::{Location, Op};
 use crate::passes::Env;
+use conversions::Conversions;
+pub(crate) use explain::explain;
 
 /// See the [module's page](self).
 ///
@@ -48,7 +50,7 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
         *func = staged;
         return Ok(());
     }
-    let candidates = candidates::candidates(func, env, &[]);
+    let candidates = candidates::candidates(func, env, &Kept::default());
     if candidates.is_empty() {
         return Ok(());
     }
@@ -60,10 +62,17 @@ pub fn schedule(func: &mut Function, env: &Env) -> Result<(), String> {
 /// were. `None` if there are none, or no room.
 fn converted(func: &Function, env: &Env) -> Result<Option<(Function, Plan)>, String> {
     let mut conversions = conversions::find(func);
+    if let Some(found) = by_bulk_copies(func, env, &conversions)? {
+        return Ok(Some(found));
+    }
     while !conversions.is_empty() {
         let mut staged = func.clone();
-        let made = conversions::stage(&mut staged, &conversions)?;
-        let candidates = candidates::candidates(&staged, env, &[&made[..], &conversions.buffers].concat());
+        let made = conversions::stage(&mut staged, &conversions, false)?.unwrap_or_default();
+        let candidates = candidates::candidates(
+            &staged,
+            env,
+            &Kept { staged: [&made[..], &conversions.buffers].concat(), bulk: false },
+        );
         let is_in = |loops: &[Loop], buffer: Value| loops.iter().any(|of| of.copies.iter().any(|c| c.buffer == buffer));
         let all = |loops: &[Loop]| made.iter().chain(&conversions.buffers).all(|&buffer| is_in(loops, buffer));
         if all(&candidates) {
@@ -77,20 +86,31 @@ fn converted(func: &Function, env: &Env) -> Result<Option<(Function, Plan)>, Str
     Ok(None)
 }
 
-/// The rings of a scheduled function, a line each: how many stages, and what each of them holds.
-pub(crate) fn explain(func: &Function) -> String {
-    let line = |id: RingId| {
-        let ring = &func.rings[id];
-        let tile =
-            |of: &RingBuffer| format!("{} of {} bytes", func.ty(of.buffer), func.mem(of.buffer).map_or(0, Mem::bytes));
-        let tiles: Vec<String> = ring.buffers.iter().map(tile).collect();
-        match ring.slots {
-            1 => format!("copied ahead of reductions: {}\n", tiles.join(", ")),
-            slots if func.is_stored(id) => format!("{slots} slots of {}, stored by threads\n", tiles.join(", ")),
-            slots => format!("{slots} stages of {}{}\n", tiles.join(", "), if ring.bulk { ", by TMA" } else { "" }),
-        }
-    };
-    func.rings.keys().map(line).collect()
+/// The function with loads of converted operands stored as they are by bulk copies, whose loops have slots that threads store to.
+fn by_bulk_copies(func: &Function, env: &Env, conversions: &Conversions) -> Result<Option<(Function, Plan)>, String> {
+    if conversions.loads.is_empty() || !conversions.buffers.is_empty() || !env.target.info().bulk_copies {
+        return Ok(None);
+    }
+    let mut staged = func.clone();
+    let Some(made) = conversions::stage(&mut staged, conversions, true)? else { return Ok(None) };
+    let kept = Kept { staged: made, bulk: true };
+    let candidates = candidates::candidates(&staged, env, &kept);
+    let has = |of: &Loop, buffer: Value| of.copies.iter().any(|copy| copy.bulk && copy.buffer == buffer);
+    let all = |loops: &[Loop]| kept.staged.iter().all(|&v| loops.iter().any(|of| has(of, v) && !of.stored.is_empty()));
+    if !all(&candidates) {
+        return Ok(None);
+    }
+    let plan = Plan::of(&staged, env, candidates)?;
+    Ok(all(&plan.loops).then_some((staged, plan)))
+}
+
+/// What is made for rings before they are.
+#[derive(Default)]
+struct Kept {
+    /// Buffers from which threads read, and not products.
+    staged: Vec<Value>,
+    /// Whether bulk copies fill them.
+    bulk: bool,
 }
 
 /// Every `for`, and the block it is in.

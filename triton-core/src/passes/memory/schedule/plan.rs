@@ -32,6 +32,7 @@ impl Plan {
             && of.block == func.body
             && of.copies.iter().all(|copy| copy.bulk)
             && of.in_flight.is_some()
+            && of.stored.is_empty()
         {
             let item = item(func, of);
             let shared = item * u64::from(most).min(limit / item.max(1));
@@ -109,7 +110,7 @@ impl Loop {
 /// Lets multicast peers share the copies of the one loop, where they load the same; whether they do.
 fn share(func: &Function, env: &Env, of: &mut Loop) -> bool {
     let Loop { block, inst, ref mut copies, in_flight, .. } = *of;
-    if block != func.body || !copies.iter().all(|copy| copy.bulk) || in_flight.is_none() {
+    if block != func.body || !copies.iter().all(|copy| copy.bulk) || in_flight.is_none() || !of.stored.is_empty() {
         return false;
     }
     let defs = Defs::of(func);
