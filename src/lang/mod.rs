@@ -85,6 +85,7 @@
 //! | [`atomic_cas(p, compare, v)`](atomic_cas) | the same where the old value is `compare` |
 //! | [`c.atomic_add([i, j], v)`](TensorMut::atomic_add), .., [`c.atomic_cas([i, j], compare, v)`](TensorMut::atomic_cas) | through views |
 //! | [`c.order(AcqRel).atomic_add(..)`](TensorMut::order), [`atomic_add(p.order(Release), ..)`](PtrMut::order), [`fence()`](fence) | orders other accesses of the program, as other programs see them |
+//! | [`multiple_of(p, 16)`](multiple_of), [`max_contiguous(i, 8)`](max_contiguous), [`max_constancy(i, 4)`](max_constancy) | promises what is not found of indices and pointers, and yields them |
 //! | [`c.atomic_add_at([i, j], v, mask)`](TensorMut::atomic_add_at), .., [`c.atomic_cas_at([i, j], compare, v, mask)`](TensorMut::atomic_cas_at) | the same with an index per element |
 //!
 //! # Statements

@@ -7,8 +7,10 @@ fn kernel(x: PtrMut<f32>, n: i32) {
     let v = load(x + i, i < n);
     let a = multiple_of(v, 16);
     //~ `v`: `multiple_of` is a promise about integers and pointers, found `tile of f32[128]` [T0104]
+    //~   help: write it around an index or a pointer
     let b = multiple_of(i < n, 16);
     //~ `i < n`: `multiple_of` is a promise about integers and pointers, found `tile of bool[128]` [T0104]
+    //~   help: write it around an index or a pointer
     let c = max_contiguous(i, 0);
     //~ `0`: `max_contiguous` promises 0 [T0123]
     //~   help: promise a length of 1 or more
@@ -16,10 +18,10 @@ fn kernel(x: PtrMut<f32>, n: i32) {
     //~ `24`: `multiple_of` promises 24 [T0123]
     //~   help: promise a power of two, such as 8
     let e = multiple_of(n, [16, 16]);
-    //~ `[16, 16]`: `multiple_of` of `i32` has 1 entries, found 2 [T0123]
+    //~ `[16, 16]`: `multiple_of` of `i32` takes a number for each axis: 1, found 2 [T0123]
     //~   help: promise something along each axis; 1 promises nothing
     let f = multiple_of(x + i.expand_dims(0), 16);
-    //~ `16`: `multiple_of` of `tile of pointers to f32, [1,128]` has 2 entries, found 1 [T0123]
+    //~ `16`: `multiple_of` of `tile of pointers to f32, [1,128]` takes a number for each axis: 2, found 1 [T0123]
     //~   help: promise something along each axis; 1 promises nothing
     let g = max_constancy(i, n);
     //~ `n` in column 30: a promise must be a compile-time constant [T0107]

@@ -87,6 +87,7 @@ fn integers<const N: i32>(out: PtrMut<i32>, #[multiple_of(16)] n: i32) {
     let combined = [reduce(x, |a, b| a ^ b), reduce(x, |a, b| a | b)];
     let one_hot = one_hot(n);
     let places = [program_id(0), num_programs(0)];
+    let promised = multiple_of(x, 16);
     for i in 0..n {}
     for i in (0..n).step_by(4) {}
     for i in unroll(0..4) {}
