@@ -1,4 +1,5 @@
 //! Products of 64 bits whose factors have 32: one instruction gives them whole, where the product of two words of 64 bits takes three and more.
+//! Those of scalars stay as they are: assemblers compute them once for a warp, beside what threads compute.
 
 use crate::analysis::defs::Defs;
 use crate::ir::{Function, Value};
@@ -27,7 +28,7 @@ struct Factors {
 /// The factors of a product of 64 bits that are extended alike; `None` of another operation.
 fn factors(func: &Function, defs: &Defs, op: &Op) -> Option<Factors> {
     let Op::Binary { kind: BinaryKind::Mul, a, b } = *op else { return None };
-    if !matches!(func.ty(a).elem, Elem::Num(DType::I64 | DType::U64)) {
+    if func.ty(a).shape == Shape::SCALAR || !matches!(func.ty(a).elem, Elem::Num(DType::I64 | DType::U64)) {
         return None;
     }
     let scalar = |v: Value| if let Some(Op::Splat { x, .. }) = defs.op(func, v) { x } else { v };
