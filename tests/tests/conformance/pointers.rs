@@ -81,8 +81,9 @@ fn indexed<T: Element, I: Int>(at: Ptr<I>, x: Ptr<T>, gathered: PtrMut<T>, scatt
 fn hinted<T: Element>(at: Ptr<i32>, x: Ptr<T>, gathered: PtrMut<T>, scattered: PtrMut<T>) {
     let i = program_id(0) * 128 + arange(0, 128);
     let j = multiple_of(max_contiguous(load(at + i, true), 16), 16);
+    let same = max_constancy(load(at + i, true) / 16, 16) * 16 + i % 16;
     store(gathered + i, load(x + j, true), true);
-    store(scattered + j, load(x + i, true), true);
+    store(scattered + same, load(x + i, true), true);
 }
 
 /// Numbers instead of tiles.
@@ -197,7 +198,8 @@ fn indices(dtype: DType, index: DType, vector: u64, launch: Launch) -> Case {
     let of = if vector == 1 { String::new() } else { format!(", vectors of {vector}") };
     let name = format!("gather and scatter {dtype} by {index}{of}");
     let seed = inputs::seed(&name);
-    Case::new(name, &["load", "store"], move || {
+    const PROMISES: &[&str] = &["load", "store", "multiple_of", "max_contiguous", "max_constancy"];
+    Case::new(name, if vector == 1 { &PROMISES[..2] } else { PROMISES }, move || {
         let mut random = Random::new(seed);
         let mut first: Vec<u64> = (0..512 / vector).collect();
         (1..first.len()).rev().for_each(|i| first.swap(i, random.below(i + 1)));
