@@ -1,5 +1,5 @@
 //! Products of 64 bits whose factors have 32: one instruction gives them whole, where the product of two words of 64 bits takes three and more.
-//! Those of scalars stay as they are: assemblers compute them once for a warp, beside what threads compute.
+//! Those of scalars stay as they are: there are few, and assemblers may compute them once for a warp.
 
 use crate::analysis::defs::Defs;
 use crate::ir::{Function, Value};
