@@ -81,10 +81,13 @@ pub fn registers(func: &Function, facts: &SideTable<Value, AxisInfo>) -> u32 {
     peak(func, &words(func, facts), temporaries).0 + WORKING + messages + stepped_addresses(func)
 }
 
-/// Registers of the addresses that the loop with most of them steps.
+/// Registers of the addresses, and of the products for addresses, that the loop with most of them steps.
 fn stepped_addresses(func: &Function) -> u32 {
     let loops = func.walk().into_iter().filter(|&inst| matches!(func.insts[inst].op, Op::For { .. }));
-    let addresses = loops.map(|inst| stepped::stepped(func, func.insts[inst].regions[0]).len());
+    let addresses = loops.map(|inst| {
+        let region = func.insts[inst].regions[0];
+        stepped::stepped(func, region).len() + stepped::products(func, region).len()
+    });
     2 * addresses.max().unwrap_or(0) as u32
 }
 

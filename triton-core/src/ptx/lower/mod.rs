@@ -238,6 +238,9 @@ impl Lower<'_> {
         {
             return Ok(vec![vec![Reg::NONE; self.registers(result)]]);
         }
+        if inst.results.first().is_some_and(|&product| self.loops.product(product).is_some()) {
+            return Ok(vec![vec![Reg::NONE]]);
+        }
         let regs = match inst.op {
             ops::Op::For { start, end, step } => return self.run_for(inst, start, end, step),
             ops::Op::While {} => return self.run_while(inst),
@@ -334,10 +337,13 @@ impl Lower<'_> {
                     None => self.tile(result, |cx, r| cx.compute(&inst.op, result, r))?,
                 }
             }
+            ops::Op::Offset { ptr, index } => match self.offset_by_product(ptr, index, yields()?)? {
+                Some(regs) => regs,
+                None => self.tile(yields()?, |cx, r| cx.compute(&inst.op, yields()?, r))?,
+            },
             ops::Op::Arange { .. }
             | ops::Op::Cast { .. }
             | ops::Op::Bitcast { .. }
-            | ops::Op::Offset { .. }
             | ops::Op::Binary { .. }
             | ops::Op::Compare { .. }
             | ops::Op::Ternary { .. }

@@ -6,7 +6,7 @@
 //! Elements are taken out of words, and put into them, in registers.
 
 use crate::ir::Value;
-use crate::ops::Location;
+use crate::ops::{self, Location};
 use crate::ptx::lower::Lower;
 use crate::ptx::lower::run::{MaskForm, Padding, Run};
 use crate::ptx::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Round, Ty};
@@ -62,6 +62,17 @@ impl Lower<'_> {
             (false, _) => (Opcode::MadWide, Ty::U32, self.cvt(Round::None, Ty::U32, Ty::U16, index)),
         };
         self.arith(op, ty, &[index.into(), size.into(), ptr.into()])
+    }
+
+    /// A tile of pointers that is moved by a product which a loop steps; `None` if it is moved otherwise.
+    pub fn offset_by_product(&mut self, ptr: Value, index: Value, result: Value) -> Result<Option<Vec<Reg>>, String> {
+        let Some(ops::Op::Splat { x, .. }) = self.made_by(index) else { return Ok(None) };
+        let Some(bytes) = self.loops.product(x) else { return Ok(None) };
+        let moved = |cx: &mut Self, r: usize| {
+            let pointer = cx.element(ptr, r)?;
+            Ok(cx.arith(Opcode::Add, Ty::S64, &[pointer.into(), bytes.into()]))
+        };
+        self.tile(result, moved).map(Some)
     }
 
     /// Loads the elements at a location into the registers of a result.

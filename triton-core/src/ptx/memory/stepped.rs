@@ -1,4 +1,4 @@
-//! Addresses that loops step ([`crate::analysis::stepped`]).
+//! Addresses, and products that addresses are computed from, which loops step ([`crate::analysis::stepped`]).
 //!
 //! A step is one of the 64 bits of the address, whatever becomes of an index in 32 bits: where it wraps, no element is accessed.
 
@@ -11,7 +11,8 @@ use crate::ptx::{Op, Opcode, Operand, Operands, Reg, Round, Ty};
 use crate::types::{DType, Elem};
 
 impl Lower<'_> {
-    /// The addresses that a loop over this region steps, in registers that hold those of the first turn, and by how much.
+    /// The addresses that a loop over this region steps, and the products that addresses are computed from: registers that hold what they are
+    /// in the first turn, and by how much.
     pub(crate) fn step_addresses(
         &mut self,
         region: Block,
@@ -27,10 +28,7 @@ impl Lower<'_> {
             if let Location::View { at: starts, .. } = tile.at {
                 for &start in starts.as_slice() {
                     if let Some(distance) = ahead[start] {
-                        let wide = func.ty(start).elem == Elem::Num(DType::I64);
-                        let distance = self.regs(distance)[0];
-                        let ty = if wide { Ty::S64 } else { Ty::S32 };
-                        let sum = self.arith(Opcode::Add, ty, &[first.into(), distance.into()]);
+                        let sum = self.ahead(first, distance);
                         self.set(start, vec![sum]);
                     }
                 }
@@ -46,7 +44,35 @@ impl Lower<'_> {
             self.loops.step(tile, address);
             stepped.push((address, by));
         }
+        for product in stepped::products(func, region) {
+            let index = ahead[product.index].map_or(first, |distance| self.ahead(first, distance));
+            let by = self.regs(product.by)[0];
+            let by = self.arith(Opcode::MulLo, Ty::S64, &[by.into(), i64::from(product.size).into()]);
+            let [value, by] = [index, self.regs(step)[0]].map(|number| {
+                let number = self.wide(number, step);
+                self.arith(Opcode::MulLo, Ty::S64, &[number.into(), by.into()])
+            });
+            let value = self.copy(value);
+            self.loops.step_product(product.result, value);
+            stepped.push((value, by.into()));
+        }
         Ok(stepped)
+    }
+
+    /// The sum of a loop's counter and a distance, which has its type.
+    fn ahead(&mut self, counter: Reg, distance: Value) -> Reg {
+        let ty = if self.is_wide(distance) { Ty::S64 } else { Ty::S32 };
+        let distance = self.regs(distance)[0];
+        self.arith(Opcode::Add, ty, &[counter.into(), distance.into()])
+    }
+
+    fn is_wide(&self, number: Value) -> bool {
+        self.func.ty(number).elem == Elem::Num(DType::I64)
+    }
+
+    /// 64 bits of a number of a value's type.
+    fn wide(&mut self, reg: Reg, of: Value) -> Reg {
+        if self.is_wide(of) { reg } else { self.cvt(Round::None, Ty::S64, Ty::S32, reg) }
     }
 
     /// The bytes by which one step of the counter moves a tile along these axes.
@@ -55,9 +81,7 @@ impl Lower<'_> {
         let bytes: Operand = match self.analyses.facts[step].constant {
             Some(step) => (step as i64 * size).into(),
             None => {
-                let wide = self.func.ty(step).elem == Elem::Num(DType::I64);
-                let step = self.regs(step)[0];
-                let step = if wide { step } else { self.cvt(Round::None, Ty::S64, Ty::S32, step) };
+                let step = self.wide(self.regs(step)[0], step);
                 self.arith(Opcode::MulLo, Ty::S64, &[step.into(), size.into()]).into()
             }
         };
