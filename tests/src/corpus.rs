@@ -154,7 +154,7 @@ fn ptx(path: &Path, text: &str) -> Result<(), String> {
     let generic = images.iter().find(|image| image.specialization == Specialization::Generic);
     let generic = generic.ok_or("there is no image for every launch")?.text();
     for image in &images {
-        let name = format!("{}.{}", image.target.name(), image.specialization.name());
+        let name = format!("{}.{}", image.target.name(), image.assumptions());
         if image.specialization == Specialization::Generic {
             compare(&path.with_extension(name + ".ptx"), &generic)?;
         } else {

@@ -94,15 +94,16 @@ impl Setup {
         func.params.iter().zip(&self.args).map(arg).collect()
     }
 
-    /// The strongest specialization that the arguments satisfy, if buffers are aligned, and the grid: the generic one where a remainder
-    /// may have a negative dividend.
+    /// The strongest specialization that the arguments satisfy in an order, if buffers are aligned, and the grid: the generic one where a
+    /// remainder may have a negative dividend.
     ///
     /// # Errors
     /// As of [`Setup::args`].
-    pub fn strongest(&self, func: &Function) -> Result<Specialization, String> {
+    pub fn strongest(&self, func: &Function, order: u8) -> Result<Specialization, String> {
         let args = self.args(func, &vec![0; self.buffers.len()])?;
         let keeps = |specialization: Specialization| {
-            let promise = |param: &Param| param.promised.under(specialization, func.ty(param.value).elem);
+            let promised = |param: &Param| param.promised.in_order(&param.orders, order);
+            let promise = |param: &Param| promised(param).under(specialization, func.ty(param.value).elem);
             func.params.iter().zip(&args).all(|(param, arg)| promise(param).keeps(arg.bits()))
         };
         let dividends = triton_core::keeps_dividends(func, &args, self.grid);

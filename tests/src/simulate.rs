@@ -36,11 +36,11 @@ pub fn agree<'a>(
     setup: &Setup,
     expected: &str,
 ) -> Result<Vec<&'a Image>, String> {
-    let (strongest, mut ran) = (setup.strongest(func)?, Vec::new());
-    for image in images.iter().filter(|image| image.specialization <= strongest) {
-        let fails = |what: String| {
-            format!("on the simulator, {}, {}: {what}", image.target.name(), image.specialization.name())
-        };
+    let strongest = (0..func.orders()).map(|order| setup.strongest(func, order)).collect::<Result<Vec<_>, _>>()?;
+    let mut ran = Vec::new();
+    for image in images.iter().filter(|image| image.specialization <= strongest[usize::from(image.order)]) {
+        let fails =
+            |what: String| format!("on the simulator, {}, {}: {what}", image.target.name(), image.assumptions());
         let found = run(image, &image.text(), func, setup, &Options::default()).map_err(fails)?;
         let (is_right, text) = match found {
             Found::NotTaken => continue,
@@ -62,7 +62,7 @@ pub fn agree<'a>(
 /// # Errors
 /// There is no code, or nothing is reported.
 pub fn report(func: &Function, setup: &Setup) -> Result<String, String> {
-    let (mut func, env) = (func.clone(), Env::new(Target::Sm90a, setup.strongest(func)?));
+    let (mut func, env) = (func.clone(), Env::new(Target::Sm90a, setup.strongest(func, 0)?));
     allocate::allocate(&mut func, &env)?;
     let image = triton_core::image_of(&func, env.target, env.specialization).map_err(|e| e.message)?;
     match run(&image, &image.text(), &func, setup, &Options::default())? {

@@ -93,13 +93,14 @@ fn every_image(family: Family) {
         let fails = |error| format!("program {number}: {error}\n{}{}", program.launches.join(""), program.text);
         checked.map(|reached| (reached, program.text.contains(") % "))).map_err(fails)
     });
-    let (mut images, mut code, mut wrapped, mut failures) = ([[0; 4]; 2], [0; 4], 0, Vec::new());
+    let (mut images, mut code, mut wrapped, mut turned, mut failures) = ([[0; 4]; 2], [0; 4], 0, 0, Vec::new());
     for result in results {
         match result {
             Ok((reached, wraps)) => {
                 reached.images.iter().for_each(|&(target, of)| images[target as usize][of as usize] += 1);
                 code.iter_mut().zip(reached.code).for_each(|(n, is_there)| *n += u64::from(is_there));
                 wrapped += u64::from(wraps && reached.code[0]);
+                turned += reached.turned;
             }
             Err(failure) => failures.push(failure),
         }
@@ -111,7 +112,7 @@ fn every_image(family: Family) {
     }
     let counts: Vec<String> = CODE.iter().zip(code).map(|(name, n)| format!("{name} {n}")).collect();
     println!(
-        "{family:?}: of {programs} programs have {}; copies by indices that wrap around {wrapped}",
+        "{family:?}: of {programs} programs have {}; copies by indices that wrap around {wrapped}; launches in other orders {turned}",
         counts.join(", ")
     );
     let firsts: Vec<&str> = failures.iter().filter_map(|f| f.lines().next()).collect();
@@ -128,6 +129,7 @@ fn every_image(family: Family) {
         Target::Sm90a.name()
     );
     assert!(wrapped > 0, "nothing is copied ahead by indices that wrap around");
+    assert!(turned > 0, "no image for column-major operands ran");
     for (name, n) in CODE.iter().zip(code) {
         // Threads copy through pointers.
         let is_asked = family == Family::Converted || *name != "cp.async.bulk";

@@ -48,6 +48,8 @@ pub struct ParamMetadata {
     /// What specializations promise of it, if it takes part. Of an integer the compiler finds it from what accesses through pointers
     /// gain; of a view each extent and each stride has a promise of its own, and this is that of its address.
     pub promised: Promised,
+    /// What they promise of it in each other [order](Image::order); nothing else than that where there is none.
+    pub orders: Cow<'static, [Promised]>,
 }
 
 /// What is passed for a parameter.
@@ -129,7 +131,7 @@ pub struct Config {
     /// Code, best target first; of one target that of [multicast peers](ProgramMap::Peers), then the most specialized
     /// image first. A launch takes the first one that runs on the device and assumes no more than holds of the
     /// arguments, passing over images with [tensor maps](Image::tensor_maps) that the views do not allow; the last one
-    /// is generic and takes no tensor map.
+    /// is generic and takes no tensor map. Behind it are those of other [orders](Image::order), which stand for themselves.
     pub images: Cow<'static, [Image]>,
 }
 
@@ -141,6 +143,9 @@ pub struct Image {
     pub target: Target,
     /// What the code assumes. The launcher checks and picks.
     pub specialization: Specialization,
+    /// Which strides are 1 under it, of operands of products through pointers: 0 where those along the last axis of tiles are (operands in
+    /// row-major order), and a number from 1 on where others are (some in column-major order): see [`ParamMetadata::orders`].
+    pub order: u8,
     /// Name of the entry point.
     pub entry: Cow<'static, str>,
     /// PTX text that ends in a NUL byte, as the driver requires.
@@ -193,8 +198,9 @@ impl ParamMetadata {
         multiple_of: u32,
         specialize: bool,
         promised: Promised,
+        orders: Cow<'static, [Promised]>,
     ) -> ParamMetadata {
-        ParamMetadata { name, ty, multiple_of, specialize, promised }
+        ParamMetadata { name, ty, multiple_of, specialize, promised, orders }
     }
 }
 
@@ -211,6 +217,7 @@ impl Image {
     pub const fn new(
         target: Target,
         specialization: Specialization,
+        order: u8,
         entry: Cow<'static, str>,
         ptx: Text,
         ptx_version: (u32, u32),
@@ -227,6 +234,7 @@ impl Image {
         Image {
             target,
             specialization,
+            order,
             entry,
             ptx,
             ptx_version,
@@ -293,6 +301,12 @@ impl Image {
             _ => 0,
         };
         self.target.driver().max(of_version)
+    }
+
+    /// What the code assumes, by name: `divisible16`, and in another order than the first its number behind a dot.
+    pub fn assumptions(&self) -> String {
+        let name = self.specialization.name();
+        if self.order == 0 { name.into() } else { format!("{name}.{}", self.order) }
     }
 
     /// The PTX without its NUL byte. It is inflated anew by each call if it is [deflated](Text::Deflated).

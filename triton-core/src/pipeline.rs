@@ -4,7 +4,7 @@ use crate::analysis::spills::{self, Spills};
 use crate::analysis::{advice, axis, interval, pressure, promises};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
-use crate::ir::{Function, InstData, Layouts, Param};
+use crate::ir::{Function, InstData, Layouts, Param, Value};
 use crate::metadata::{Arg, Config, Image, Promise, Promised, Specialization, Target};
 use crate::ops::{DotKind, Op};
 use crate::passes::Env;
@@ -24,8 +24,8 @@ pub struct Compiled {
     pub config: Config,
     /// The type that each of [`Kernel::outers`] has, unless the instance does not use it.
     pub outers: Vec<Option<DType>>,
-    /// What the specializations promise of each parameter of the IR.
-    pub promised: Vec<Promised>,
+    /// What the specializations promise of each parameter of the IR, and after it what they promise in each other order.
+    pub promised: Vec<Vec<Promised>>,
     /// The warning that the tiles of a thread do not fit its registers, in the image that assumes most for the best target.
     pub spills: Option<Diagnostic>,
 }
@@ -55,7 +55,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure> 
 fn embedded(kernel: &Kernel, instance: &Instance) -> Result<(Function, Compiled), Failure> {
     let (func, outers) = typed(kernel, instance)?;
     let compiled = Compiled {
-        promised: func.params.iter().map(|param| param.promised).collect(),
+        promised: func.params.iter().map(|param| [&[param.promised], &param.orders[..]].concat()).collect(),
         config: Config { num_warps: func.num_warps, ir: ir::print::print(&func).into(), images: Vec::new().into() },
         outers,
         spills: None,
@@ -74,10 +74,32 @@ fn typed(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Option<D
         // What accesses gain is known of them as they are made.
         let mut optimised = func.clone();
         passes::run(passes::OPTIMISE, &mut optimised, &Env::portable()).map_err(failure)?;
-        let promised = promises::promises(&optimised);
-        func.params.iter_mut().zip(promised).for_each(|(param, promised)| param.promised = promised);
+        let promised = in_orders(&optimised).map_err(failure)?;
+        for (index, param) in func.params.iter_mut().enumerate() {
+            let mut orders = promised.iter().map(|order| order[index]);
+            param.promised = orders.next().unwrap_or_default();
+            param.orders = orders.collect();
+            if param.orders.iter().all(|&other| other == param.promised) {
+                param.orders.clear();
+            }
+        }
     }
     Ok((func, outers))
+}
+
+/// What the specializations are to promise of the parameters of an optimised function over pointers, in each order.
+fn in_orders(func: &Function) -> Result<Vec<Vec<Promised>>, String> {
+    let in_order = |(order, units): (usize, Vec<Value>)| {
+        let mut promised = func.clone();
+        let units = promised.params.iter_mut().filter(|param| units.contains(&param.value));
+        units.for_each(|param| param.promised = Promised::Unit);
+        if order > 0 {
+            let env = Env { specialization: Specialization::Divisible16, ..Env::portable() };
+            passes::run(passes::SPECIALISE, &mut promised, &env)?;
+        }
+        Ok(promises::promises(&promised))
+    };
+    promises::orders(func).into_iter().enumerate().map(in_order).collect()
 }
 
 /// Whether a launch keeps what images with [`Image::assumes_dividends`] take for granted. `programs` are those along each axis.
@@ -195,11 +217,13 @@ fn adds_more_at_once(func: &Function, target: Target, specialization: Specializa
     })
 }
 
-/// The images that a function may have for a target, from the least specialization to the most. The first of a specialization says whether
+/// The images that a function may have for a target, from this specialization to the most. The first of a specialization says whether
 /// the others are worth code ([`is_another`]).
-fn variants(func: &Function, target: Target) -> Vec<Env> {
+fn variants(func: &Function, target: Target, least: Specialization) -> Vec<Env> {
     let alone = !func.targets.has_fallback(target);
-    let worth = |&specialization: &Specialization| alone || is_profitable(func, target, specialization);
+    let worth = |&specialization: &Specialization| {
+        specialization >= least && (alone || is_profitable(func, target, specialization))
+    };
     let mut specializations: Vec<Specialization> = Specialization::ALL.iter().copied().filter(worth).collect();
     // What promises no more of any parameter gives the same code.
     specializations.dedup_by_key(|&mut specialization| promises(func, specialization));
@@ -224,9 +248,24 @@ fn is_another(env: &Env, first: &Function) -> bool {
     if env.multicast { first.raster.is_some() } else { first.is_persistent() }
 }
 
-/// The images, and whether the strongest of the most general target spills.
+/// The images, and whether the strongest of the most general target spills. Other orders than the first have those that assume most: with
+/// less, the order gains little.
 fn code(
     func: &Function,
+    observer: &mut dyn FnMut(&'static str),
+) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
+    let (mut images, spilled) = code_in_order(func, Specialization::Generic, observer)?;
+    for order in 1..func.orders() {
+        let (others, _) = code_in_order(&func.in_order(order), Specialization::Divisible16, observer)?;
+        images.extend(others.into_iter().map(|image| Image { order, ..image }));
+    }
+    Ok((images, spilled))
+}
+
+/// The same in one order, for this specialization and those above it.
+fn code_in_order(
+    func: &Function,
+    least: Specialization,
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
     let (mut images, mut spilled) = (Vec::new(), None);
@@ -238,7 +277,7 @@ fn code(
         let mut first: Option<(Env, Function)> = None;
         let mut placed = Cow::Borrowed(func);
         let (mut ones, mut specialised) = (vec![false; func.params.len()], Cow::Borrowed(func));
-        for env in variants(func, target) {
+        for env in variants(func, target, least) {
             let beside = first.as_ref().filter(|(of, _)| of.specialization == env.specialization);
             if beside.is_some_and(|(_, first)| !is_another(&env, first)) {
                 continue;
@@ -419,6 +458,7 @@ fn printed(func: &Function, kernel: ptx::Kernel, env: &Env) -> Result<Image, Dia
     Ok(Image {
         target: env.target,
         specialization: env.specialization,
+        order: 0,
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         ptx_version: kernel.version,

@@ -15,6 +15,7 @@ fn kernel(cluster: [u32; 3]) -> &'static Kernel {
     let image = Image::new(
         target,
         Specialization::Generic,
+        0,
         "entry".into(),
         "\0".into(),
         target.info().ptx_version,
@@ -34,6 +35,7 @@ fn kernel(cluster: [u32; 3]) -> &'static Kernel {
         16,
         true,
         Promised::Divisible,
+        Vec::new().into(),
     );
     let config = Config::new(4, "".into(), vec![image].into());
     let metadata = KernelMetadata::new("k".into(), "k::<f32>".into(), vec![param].into(), vec![config].into());

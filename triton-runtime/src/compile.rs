@@ -8,6 +8,7 @@ use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::launch::mode::Safe;
 use crate::stream::Stream;
+use std::borrow::Cow;
 use triton_core::ast::{self, GenericArg, ParamKind};
 use triton_core::diag::Failure;
 use triton_core::metadata::{KernelMetadata, ParamMetadata, ParamType, Promised};
@@ -72,12 +73,13 @@ fn spelling(kernel: &ast::Kernel, instance: &ast::Instance) -> String {
 
 /// The metadata of the parameters: one for each, and of a struct one for each field. `promised` tells of each parameter of the IR what
 /// specialized code expects of it.
-fn params(kernel: &ast::Kernel, instance: &ast::Instance, promised: &[Promised]) -> Vec<ParamMetadata> {
+fn params(kernel: &ast::Kernel, instance: &ast::Instance, promised: &[Vec<Promised>]) -> Vec<ParamMetadata> {
     let mut rest = promised;
     let mut promised = |words: usize| {
         let (own, others) = rest.split_at_checked(words).unwrap_or_default();
         rest = others;
-        own.first().copied().unwrap_or_default()
+        let (first, orders) = own.first().and_then(|of| of.split_first()).unwrap_or((&Promised::Divisible, &[]));
+        (*first, Cow::from(orders.to_vec()))
     };
     let is_int = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned);
     let mut all = Vec::new();
@@ -88,7 +90,8 @@ fn params(kernel: &ast::Kernel, instance: &ast::Instance, promised: &[Promised])
                 let Some(dtype) = DType::from_name(&ty.name) else { continue };
                 let name = format!("{}.{name}", param.name.name);
                 let specialize = is_int(dtype) && !param.general;
-                all.push(ParamMetadata::new(name.into(), ParamType::Scalar(dtype), 1, specialize, promised(1)));
+                let (first, orders) = promised(1);
+                all.push(ParamMetadata::new(name.into(), ParamType::Scalar(dtype), 1, specialize, first, orders));
             }
             continue;
         }
@@ -102,7 +105,8 @@ fn params(kernel: &ast::Kernel, instance: &ast::Instance, promised: &[Promised])
         };
         let name = param.name.name.clone();
         let specialize = specializes && !param.general;
-        all.push(ParamMetadata::new(name.into(), ty, param.multiple_of, specialize, promised(ty.words())));
+        let (first, orders) = promised(ty.words());
+        all.push(ParamMetadata::new(name.into(), ty, param.multiple_of, specialize, first, orders));
     }
     all
 }

@@ -113,7 +113,7 @@ impl Kernel {
 
     /// Every image that [`Kernel::select`] gives for some arguments, with its number in the config: the generic code first.
     fn selectable(&self, config: usize, gpu: &Gpu) -> Result<Vec<(usize, &Image)>> {
-        self.select(config, gpu, Specialization::Generic, |image| image.tensor_maps.is_empty())?;
+        self.select(config, gpu, Holds::default(), |image| image.tensor_maps.is_empty())?;
         Ok(chosen_by_some(&self.config(config)?.images, |image| gpu.runs(image)))
     }
 
@@ -134,10 +134,10 @@ impl Kernel {
         &self,
         config: usize,
         gpu: &Gpu,
-        specialization: Specialization,
+        holds: Holds,
         takes: impl Fn(&Image) -> bool,
     ) -> Result<(usize, &Image)> {
-        let chosen = self.find(config, gpu, specialization, takes)?;
+        let chosen = self.find(config, gpu, holds, takes)?;
         chosen.ok_or_else(|| self.no_image(config, gpu))
     }
 
@@ -147,12 +147,12 @@ impl Kernel {
         &self,
         config: usize,
         gpu: &Gpu,
-        specialization: Specialization,
+        holds: Holds,
         takes: impl Fn(&Image) -> bool,
     ) -> Result<Option<(usize, &Image)>> {
         let images = &self.config(config)?.images;
         let usable = |image: &Image| gpu.runs(image) && takes(image);
-        let index = choose(images, specialization, usable);
+        let index = choose(images, holds, usable);
         Ok(index.and_then(|index| Some((index, images.get(index)?))))
     }
 
@@ -267,18 +267,39 @@ fn empty_slots(metadata: &KernelMetadata) -> LoadedSlots {
     metadata.configs.iter().map(of_config).collect()
 }
 
+/// What holds of the arguments of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Holds {
+    /// The strongest specialization, in an order.
+    pub specialization: Specialization,
+    /// The [order](Image::order).
+    pub order: u8,
+}
+
+impl Default for Holds {
+    /// What holds of any arguments.
+    fn default() -> Holds {
+        Holds { specialization: Specialization::Generic, order: 0 }
+    }
+}
+
 /// The first image that assumes no more than holds and is usable: images stand in the order in which they are preferred.
 #[inline]
-fn choose(images: &[Image], holds: Specialization, usable: impl Fn(&Image) -> bool) -> Option<usize> {
-    images.iter().position(|image| image.specialization <= holds && usable(image))
+fn choose(images: &[Image], holds: Holds, usable: impl Fn(&Image) -> bool) -> Option<usize> {
+    let first = |Holds { specialization, order }: Holds| {
+        images.iter().position(|of| of.order == order && of.specialization <= specialization && usable(of))
+    };
+    // Of a launch in another order nothing holds in the first one.
+    first(holds).or_else(|| if holds.order == 0 { None } else { first(Holds::default()) })
 }
 
 /// The images that [`choose`] gives for some arguments, with their numbers, those that assume least first.
 fn chosen_by_some(images: &[Image], runs: impl Fn(&Image) -> bool) -> Vec<(usize, &Image)> {
     let mut found = Vec::new();
-    for &specialization in Specialization::ALL {
+    let orders = 0..=images.iter().map(|image| image.order).max().unwrap_or(0);
+    for (order, &specialization) in orders.flat_map(|order| Specialization::ALL.iter().map(move |of| (order, of))) {
         for (index, image) in images.iter().enumerate() {
-            if !runs(image) || image.specialization > specialization {
+            if !runs(image) || image.order != order || image.specialization > specialization {
                 continue;
             }
             if image.specialization == specialization {
@@ -378,6 +399,7 @@ mod tests {
         Image::new(
             target,
             specialization,
+            0,
             entry.into(),
             "".into(),
             target.info().ptx_version,
@@ -393,18 +415,39 @@ mod tests {
         )
     }
 
+    fn holds(specialization: Specialization) -> Holds {
+        Holds { specialization, order: 0 }
+    }
+
+    #[test]
+    fn images_of_another_order_are_for_launches_in_it() {
+        let turned = |order| {
+            let mut image = image(Target::Sm80, Divisible16, "turned", &[]);
+            image.order = order;
+            image
+        };
+        let first = [Divisible16, Generic].map(|assumed| image(Target::Sm80, assumed, "first", &[]));
+        let images = first.into_iter().chain([turned(1), turned(2)]).collect::<Vec<_>>();
+        let chosen = |specialization, order| choose(&images, Holds { specialization, order }, |_| true);
+        assert_eq!([0, 1, 2].map(|order| chosen(Divisible16, order)), [Some(0), Some(2), Some(3)]);
+        // What holds in the other order alone says nothing of the first.
+        assert_eq!([0, 1, 2].map(|order| chosen(Aligned16, order)), [Some(1); 3]);
+        let found = chosen_by_some(&images, |_| true);
+        assert_eq!(found.into_iter().map(|(index, _)| index).collect::<Vec<_>>(), [1, 0, 2, 3]);
+    }
+
     #[test]
     fn the_best_target_that_has_an_image_is_chosen() {
         // Two targets; the first has no image that assumes nothing.
         let images =
             [Divisible16, UnitStride, Divisible16, Generic].map(|assumed| image(Target::Sm80, assumed, "", &[]));
         let chosen = |usable: &dyn Fn(&Image) -> bool| {
-            Specialization::ALL.iter().map(|&holds| choose(&images, holds, usable)).collect::<Vec<_>>()
+            Specialization::ALL.iter().map(|&of| choose(&images, holds(of), usable)).collect::<Vec<_>>()
         };
         assert_eq!(chosen(&|_| true), [Some(3), Some(1), Some(1), Some(0)]);
         let first = images.as_ptr_range().start..&raw const images[2];
         assert_eq!(chosen(&|image| !first.contains(&std::ptr::from_ref(image))), [Some(3), Some(3), Some(3), Some(2)]);
-        assert_eq!(choose(&images[..1], Aligned16, |_| true), None);
+        assert_eq!(choose(&images[..1], holds(Aligned16), |_| true), None);
     }
 
     #[test]
@@ -427,8 +470,8 @@ mod tests {
         assert_eq!(entries(hopper, None), ["generic", "weaker", "two", "one", "any"]);
         assert_eq!(entries(hopper, Some(11080)), [] as [&str; 0]);
         assert_eq!(entries(ComputeCapability::new(10, 0), Some(12000)), ["generic", "any"]);
-        let chosen = |holds| {
-            let most = |most| choose(&images, holds, |image: &Image| image.tensor_maps.len() <= most);
+        let chosen = |specialization| {
+            let most = |most| choose(&images, holds(specialization), |image: &Image| image.tensor_maps.len() <= most);
             [2, 1, 0].map(most)
         };
         assert_eq!(chosen(Divisible16), [Some(0), Some(1), Some(3)]);

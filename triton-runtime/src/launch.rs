@@ -12,7 +12,7 @@ use crate::error::{Error, Result, describe};
 use crate::foreign::Foreign;
 use crate::gpu::Gpu;
 use crate::grid::Grid;
-use crate::kernel::{Code, Kernel, Wait};
+use crate::kernel::{Code, Holds, Kernel, Wait};
 use crate::load::{LoadInfo, Loaded};
 use crate::region::Region;
 use crate::sim::SimStream;
@@ -114,11 +114,11 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`].
     pub fn image(&self, capability: ComputeCapability, driver: Option<u32>) -> Result<&'static Image> {
-        let specialization = self.check_args()?;
+        let holds = self.check_args()?;
         let gpu = Gpu::of(capability, driver);
         let chosen = |takes: fn(&Image) -> bool| {
             let takes = |image: &Image| takes(image) && image.tensor_maps.is_empty() && !image.assumes_dividends;
-            self.kernel.select(self.config, &gpu, specialization, takes).map(|(_, image)| image)
+            self.kernel.select(self.config, &gpu, holds, takes).map(|(_, image)| image)
         };
         chosen(|image| image.cluster == [1; 3]).or_else(|_| chosen(|_| true))
     }
@@ -131,11 +131,11 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Ir`].
     pub fn explain(&self) -> Result<String> {
-        let specialization = self.check_args()?;
-        let function = self.kernel.function(self.config)?;
+        let holds = self.check_args()?;
+        let function = self.kernel.function(self.config)?.in_order(holds.order);
         let target = self.kernel.config(self.config)?.images.first().map_or(Target::LEAST, |image| image.target);
         let args: Vec<Arg> = self.args().collect();
-        triton_core::explain_launch(function, target, specialization, Some(&args))
+        triton_core::explain_launch(&function, target, holds.specialization, Some(&args))
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })
     }
 
@@ -145,17 +145,17 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Grid`], [`Error::Ir`].
     pub fn estimate(&self, grid: impl Into<Grid>, machine: &Machine) -> Result<f64> {
-        let (specialization, programs) = (self.check_args()?, self.dims(grid.into())?);
-        let function = self.kernel.function(self.config)?;
-        let estimate = Estimate::new(function, machine.target, specialization)
+        let (holds, programs) = (self.check_args()?, self.dims(grid.into())?);
+        let function = self.kernel.function(self.config)?.in_order(holds.order);
+        let estimate = Estimate::new(&function, machine.target, holds.specialization)
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })?;
         let args: Vec<Arg> = self.args().collect();
         Ok(estimate.us(&args, programs, machine))
     }
 
-    /// Checks types and multiples; returns the specialization.
+    /// Checks types and multiples; returns the specialization that holds.
     #[inline]
-    fn check_args(&self) -> Result<Specialization> {
+    fn check_args(&self) -> Result<Holds> {
         let params = &self.metadata().params;
         if params.len() != N {
             return Err(self.wrong_argument(params.len().min(N)));
@@ -173,7 +173,24 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
                 specialization = specialization.min(arg.specialization(param.promised));
             }
         }
-        Ok(specialization)
+        match specialization == Specialization::Generic {
+            true => Ok(self.in_other_orders()),
+            false => Ok(Holds { specialization, order: 0 }),
+        }
+    }
+
+    /// What holds of arguments of which nothing does in the first order: in the one in which most does.
+    #[cold]
+    fn in_other_orders(&self) -> Holds {
+        let params = &self.metadata().params;
+        let orders = params.iter().map(|param| param.orders.len() as u8).max().unwrap_or(0);
+        let in_order = |order: u8| {
+            let each = self.args.iter().zip(params.iter()).filter(|(_, param)| param.specialize);
+            let each = each.map(|(arg, param)| arg.specialization(param.promised.in_order(&param.orders, order)));
+            Holds { specialization: each.min().unwrap_or(Specialization::Generic), order }
+        };
+        let most = (1..=orders).map(in_order).max_by_key(|holds| holds.specialization);
+        most.filter(|holds| holds.specialization > Specialization::Generic).unwrap_or_default()
     }
 
     #[cold]
@@ -269,12 +286,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[inline(never)]
     fn first(&self, stream: &Stream, grid: Grid) -> Result<()> {
         self.kernel.config(self.config)?;
-        let specialization = self.check_args()?;
+        let holds = self.check_args()?;
         self.check_devices(stream)?;
         let dims = self.dims(grid)?;
         match stream.backend() {
-            StreamBackend::Cuda(raw) => self.on_cuda(stream, raw, specialization, dims),
-            StreamBackend::Sim(queue) => self.on_sim(stream, queue, specialization, dims),
+            StreamBackend::Cuda(raw) => self.on_cuda(stream, raw, holds, dims),
+            StreamBackend::Sim(queue) => self.on_sim(stream, queue, holds, dims),
             StreamBackend::Cpu => self.on_cpu(stream, dims),
         }
     }
@@ -326,9 +343,9 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     #[inline]
     pub(crate) fn has_image(&self, stream: &Stream, grid: Grid) -> Result<bool> {
         let Some(gpu) = stream.gpu() else { return Ok(true) };
-        let (specialization, dims) = (self.check_args()?, self.dims(grid)?);
+        let (holds, dims) = (self.check_args()?, self.dims(grid)?);
         let takes = |image: &Image| self.takes(image, dims, &gpu);
-        Ok(self.kernel.find(self.config, &gpu, specialization, takes)?.is_some())
+        Ok(self.kernel.find(self.config, &gpu, holds, takes)?.is_some())
     }
 
     /// Whether a launch over a grid of programs may take an image, beside what its specialization asks of each argument.
@@ -360,15 +377,15 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::NoImage`], [`Error::DriverTooOld`], [`Error::Grid`].
     pub fn code(&self, stream: &Stream, grid: impl Into<Grid>) -> Result<Option<Code>> {
         let Some(raw) = stream.raw() else { return Ok(None) };
-        let (context, specialization, dims) = (raw.context, self.check_args()?, self.dims(grid.into())?);
-        let (index, _) = self.selected(&context.gpu, specialization, dims)?;
+        let (context, holds, dims) = (raw.context, self.check_args()?, self.dims(grid.into())?);
+        let (index, _) = self.selected(&context.gpu, holds, dims)?;
         Ok(Some(Code { kernel: self.kernel, config: self.config, index, context }))
     }
 
     /// The image for a device and a grid of programs, with its number in the config.
     #[inline]
-    fn selected(&self, gpu: &Gpu, specialization: Specialization, dims: [u32; 3]) -> Result<(usize, &'static Image)> {
-        self.kernel.select(self.config, gpu, specialization, |image| self.takes(image, dims, gpu))
+    fn selected(&self, gpu: &Gpu, holds: Holds, dims: [u32; 3]) -> Result<(usize, &'static Image)> {
+        self.kernel.select(self.config, gpu, holds, |image| self.takes(image, dims, gpu))
     }
 
     /// The sizes of a grid.
@@ -397,12 +414,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     fn without_clusters(
         &self,
         context: &'static Context,
-        specialization: Specialization,
+        holds: Holds,
         refused: &Image,
         wait: Wait,
     ) -> Result<(&'static Loaded, &'static Image)> {
         let takes = |image: &Image| image.cluster == [1; 3] && image.tensor_maps.is_empty() && !image.assumes_dividends;
-        let chosen = self.kernel.select(self.config, &context.gpu, specialization, takes);
+        let chosen = self.kernel.select(self.config, &context.gpu, holds, takes);
         let (index, image) = chosen.map_err(|_| Error::Cluster {
             kernel: self.metadata().instance.to_string(),
             blocks: refused.cluster.iter().product(),
@@ -413,9 +430,9 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
 
     /// Not inlined, as [`Launch::on_cpu`].
     #[inline(never)]
-    fn on_sim(&self, stream: &Stream, queue: &SimStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
+    fn on_sim(&self, stream: &Stream, queue: &SimStream, holds: Holds, dims: [u32; 3]) -> Result<()> {
         let gpu = queue.gpu();
-        let (_, image) = self.selected(&gpu, specialization, dims)?;
+        let (_, image) = self.selected(&gpu, holds, dims)?;
         let blocks = self.blocks(image, dims, gpu.multiprocessors)?;
         if dims.contains(&0) {
             return Ok(());
@@ -444,9 +461,9 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     }
 
     #[inline]
-    fn on_cuda(&self, stream: &Stream, raw: &RawStream, specialization: Specialization, dims: [u32; 3]) -> Result<()> {
+    fn on_cuda(&self, stream: &Stream, raw: &RawStream, holds: Holds, dims: [u32; 3]) -> Result<()> {
         let context = raw.context;
-        let (index, mut image) = self.selected(&context.gpu, specialization, dims)?;
+        let (index, mut image) = self.selected(&context.gpu, holds, dims)?;
         if dims.contains(&0) {
             return Ok(());
         }
@@ -454,7 +471,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let wait = if stream.recorder().is_some() { Wait::Settled } else { Wait::No };
         let mut loaded = self.kernel.loaded(context, self.config, index, wait)?;
         if loaded.code.resident == 0 {
-            (loaded, image) = self.without_clusters(context, specialization, image, wait)?;
+            (loaded, image) = self.without_clusters(context, holds, image, wait)?;
         }
         let blocks = self.blocks(image, dims, loaded.code.resident)?;
         let _ordered = Allocation::order(stream, self.uses())?;

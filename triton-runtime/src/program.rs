@@ -244,6 +244,7 @@ impl OfKernel {
         let image = Image::new(
             target,
             specialization,
+            0,
             entry.into(),
             Text::from(ptx),
             version,
@@ -293,6 +294,7 @@ mod tests {
         let image = Image::new(
             Target::Sm90a,
             Specialization::Aligned16,
+            0,
             "entry".into(),
             ptx.to_string().into(),
             (8, 0),

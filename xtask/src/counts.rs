@@ -171,7 +171,7 @@ fn subjects(part: &str) -> Outcome<Vec<Subject>> {
             // What a device runs alone has a line of its own beside that of the general code.
             let native = if image.target.info().exact { " native" } else { "" };
             let programs = image.programs.suffix();
-            let name = format!("{name} {}{native}{programs}", image.specialization.name());
+            let name = format!("{name} {}{native}{programs}", image.assumptions());
             Subject { name, image, may_spill }
         };
         // Code of one architecture alone is written for views that TMA can read; what it is for others is never compared.

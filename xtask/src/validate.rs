@@ -18,7 +18,7 @@ pub fn validate() -> Outcome {
     let mut snapshots = Vec::new();
     for case in files("tests/corpus/ptx", "tir")? {
         for image in images(&read(&case)?)? {
-            let extension = format!("{}.{}.ptx", image.target.name(), image.specialization.name());
+            let extension = format!("{}.{}.ptx", image.target.name(), image.assumptions());
             snapshots.push((name(&case.with_extension(extension)), image.text().into_owned(), image.target));
         }
     }

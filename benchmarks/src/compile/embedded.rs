@@ -19,7 +19,7 @@ pub struct Embedded {
 #[derive(Serialize)]
 struct ImageBytes {
     target: &'static str,
-    specialization: &'static str,
+    specialization: String,
     bytes: usize,
 }
 
@@ -29,7 +29,7 @@ impl Embedded {
         metadata.configs.iter().map(|config| {
             let image = |image: &Image| ImageBytes {
                 target: image.target.name(),
-                specialization: image.specialization.name(),
+                specialization: image.assumptions(),
                 bytes: image.ptx.len(),
             };
             let images: Vec<ImageBytes> = config.images.iter().map(image).collect();
@@ -45,7 +45,7 @@ impl Embedded {
     }
 
     fn of_image(&self, target: &str, specialization: &str) -> Option<usize> {
-        let image = self.images.iter().find(|image| (image.target, image.specialization) == (target, specialization));
+        let image = self.images.iter().find(|image| (image.target, &*image.specialization) == (target, specialization));
         image.map(|image| image.bytes)
     }
 }

@@ -5,8 +5,8 @@ use triton::prelude::*;
 
 /// c = (a · bᵀ) · scale, by pointers: b is \[N, K\] as a linear layer has it, with a scale for each of its rows.
 #[triton::kernel(configs = [
-    (BM = 16, BN = 64, BK = 128, num_warps = 4, num_stages = 3),
-    (BM = 16, BN = 128, BK = 64, num_warps = 4, num_stages = 4),
+    (BM = 16, BN = 32, BK = 128, num_warps = 2, num_stages = 6),
+    (BM = 16, BN = 32, BK = 256, num_warps = 2, num_stages = 4),
     (BM = 64, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
     (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
 ], tune = [BM, BN, BK])]
@@ -48,8 +48,8 @@ pub fn w8a16_pointers<const BM: i32, const BN: i32, const BK: i32>(
 
 /// c = (a · bᵀ) · scale, by views.
 #[triton::kernel(configs = [
-    (BM = 16, BN = 64, BK = 128, num_warps = 4, num_stages = 3),
-    (BM = 16, BN = 128, BK = 64, num_warps = 4, num_stages = 4),
+    (BM = 16, BN = 32, BK = 128, num_warps = 2, num_stages = 6),
+    (BM = 16, BN = 32, BK = 256, num_warps = 2, num_stages = 4),
     (BM = 64, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
     (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
 ], tune = [BM, BN, BK])]

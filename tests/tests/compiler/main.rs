@@ -11,6 +11,7 @@ mod layout_estimate;
 mod layout_golden;
 mod layout_laws;
 mod nesting;
+mod orders;
 mod pbqp;
 mod place;
 mod print;

@@ -108,9 +108,9 @@ fn images(name: &str, text: &str, programs: &mut Vec<Box<dyn Program>>) -> Resul
         return Ok(());
     }
     passes::run(passes::OPTIMISE, &mut func, &Env::portable().verified())?;
-    let strongest = Setup::parse(text)?.strongest(&func)?;
+    let strongest = Setup::parse(text)?.strongest(&func, 0)?;
     for image in triton_core::images(&func).map_err(|e| e.to_string())? {
-        if image.specialization > strongest {
+        if image.order > 0 || image.specialization > strongest {
             continue;
         }
         let setup = Setup::parse(text)?;

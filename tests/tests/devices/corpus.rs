@@ -257,8 +257,15 @@ pub fn metadata(func: &Function, ir: String, images: Vec<Image>) -> KernelMetada
             Elem::Ptr { pointee, mutable: false } => ParamType::Ptr(pointee),
             Elem::Ptr { pointee, mutable: true } => ParamType::PtrMut(pointee),
         };
-        let specialize = param.promised != Promised::Nothing;
-        ParamMetadata::new(Cow::Owned(param.name.clone()), ty, param.multiple_of, specialize, param.promised)
+        let specialize = [&[param.promised], &param.orders[..]].concat().iter().any(|&of| of != Promised::Nothing);
+        ParamMetadata::new(
+            Cow::Owned(param.name.clone()),
+            ty,
+            param.multiple_of,
+            specialize,
+            param.promised,
+            param.orders.clone().into(),
+        )
     });
     let params: Vec<ParamMetadata> = params.collect();
     let config = Config::new(func.num_warps, ir.into(), images.into());

@@ -74,12 +74,13 @@ fn of_family(family: Family) -> Result<(), String> {
 /// A launch on every device: by the image that it chooses, and by each one that the device runs and the arguments permit.
 fn every_image(text: &str, images: &[Image], devices: &[Device], fails: &mut impl FnMut(String)) -> Result<(), String> {
     let (func, setup) = (parse(text).map_err(|e| e.to_string())?, Setup::parse(text)?);
-    let (strongest, expected) = (setup.strongest(&func)?, meant(&func, &setup)?);
+    let strongest = (0..func.orders()).map(|order| setup.strongest(&func, order)).collect::<Result<Vec<_>, _>>()?;
+    let expected = meant(&func, &setup)?;
     // As aligned as buffers are.
     let args = setup.args(&func, &vec![1 << 20; setup.buffers.len()])?;
     for device in devices {
         let runs = |image: &&Image| {
-            image.specialization <= strongest
+            image.specialization <= strongest[usize::from(image.order)]
                 && device.compute_capability().is_some_and(|capability| image.target.runs_on(capability))
                 && tensor_maps::encode(image, &func, &args).is_some()
                 && tensor_maps::takes_pitches(image, &func, &args)
@@ -88,9 +89,9 @@ fn every_image(text: &str, images: &[Image], devices: &[Device], fails: &mut imp
         // By themselves, and those among which a launch chooses. What it makes of a view's strides along axes of one element is not what the
         // case says, so that one by itself assumes nothing.
         let alone = |image: &Image| {
-            let name = format!(", {}, {}", image.target.name(), image.specialization.name());
+            let name = format!(", {}, {}", image.target.name(), image.assumptions());
             let mut image = image.clone();
-            image.specialization = Specialization::Generic;
+            (image.specialization, image.order) = (Specialization::Generic, 0);
             (name, vec![image])
         };
         let mut all = vec![(String::new(), images.to_vec())];
@@ -137,7 +138,7 @@ fn failures(seed: u64, case: &Case, devices: &[Device]) -> Vec<String> {
 fn run(case: &Case, devices: &[Device], fails: &mut impl FnMut(String)) -> Result<(), String> {
     let func = parse(&case.text).map_err(|e| e.to_string())?;
     let images = images(&func)?;
-    let strongest = Setup::parse(&case.text)?.strongest(&func)?;
+    let strongest = Setup::parse(&case.text)?.strongest(&func, 0)?;
     for &specialization in Specialization::ALL.iter().filter(|&&p| p <= strongest) {
         let (laid, expected) = match under(&case.text, specialization, case.rounds) {
             Ok(found) => found,

@@ -10,6 +10,10 @@
 //! | without its promise, addresses are less aligned: another stride | a multiple of the elements in an access | `aligned16` |
 //! | without it, runs of neighbours or of masks are shorter: an extent, or what an index wraps around | likewise | `divisible16` |
 //! | others | nothing | |
+//!
+//! Which stride of an operand of a product is 1 a caller decides: weights of a linear layer are \[N, K\], and column-major where the product
+//! takes \[K, N\]. So there are further orders, of which each has promises of its own. Triton specializes integers that are 1 in the
+//! launch that it compiles for; here images are made before any launch.
 
 use super::axis::{self, AxisInfo};
 use super::stride;
@@ -22,11 +26,33 @@ use crate::types::DType;
 /// The multiples that an integer may be promised to be, least first.
 const MULTIPLES: [u32; 4] = [2, 4, 8, 16];
 
-/// What is to be promised of each parameter of an optimised function, whose integers are promised to be divisible.
+/// The strides that are 1, by which the orders of an optimised function's operands differ: first as is expected, where all of them are row-major, and
+/// after it the [others](crate::metadata::Image::order).
+pub fn orders(func: &Function) -> Vec<Vec<Value>> {
+    let units = stride::unit_candidates(func);
+    let columns = stride::column_major(func, &units);
+    let other = |turned: &Vec<[Value; 2]>| -> Vec<Value> {
+        let stride = |unit: &Value| turned.iter().find(|[row, _]| row == unit).map_or(*unit, |[_, column]| *column);
+        units.iter().map(stride).collect()
+    };
+    let others: Vec<Vec<Value>> = turned(&columns).iter().map(other).collect();
+    [vec![units], others].concat()
+}
+
+/// The most operands of which each may be in either order, whatever the others are in.
+const FREE: usize = 2;
+
+/// The operands that are column-major together: each alone, and where they are few, as those of one product, both.
+fn turned(columns: &[[Value; 2]]) -> Vec<Vec<[Value; 2]>> {
+    let alone = columns.iter().map(|&of| vec![of]);
+    alone.chain((columns.len() == FREE).then(|| columns.to_vec())).collect()
+}
+
+/// What is to be promised of each parameter of an optimised function, whose integers are promised to be divisible, but for strides that are
+/// promised to be 1. Of what is known along the last axis of a tile alone this finds what accesses gain: a tile that runs along memory along
+/// another axis is to be turned.
 pub fn promises(func: &Function) -> Vec<Promised> {
     let mut promised = func.clone();
-    let units = stride::unit_candidates(func);
-    promised.params.iter_mut().filter(|p| units.contains(&p.value)).for_each(|p| p.promised = Promised::Unit);
     for index in 0..promised.params.len() {
         let param = &promised.params[index];
         let is_int = func.ty(param.value).elem.num().is_some_and(DType::is_int);

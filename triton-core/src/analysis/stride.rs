@@ -7,12 +7,13 @@
 //! known, or that is not the same everywhere; but an index that wraps around keeps those which it has elsewhere. Strides say what is
 //! likely and worth asking for, not what is true of every pair of neighbours: that is for [`super::axis`].
 
+use super::defs::Defs;
 use super::forward::{Analysis, forward};
 use crate::entity::SideTable;
-use crate::ir::{Function, InstData, Param, Value};
+use crate::ir::{Function, Inst, InstData, Param, Value};
 use crate::metadata::Promised;
 use crate::ops::kinds::{BinaryKind, HintKind};
-use crate::ops::{Location, Op};
+use crate::ops::{LayoutRule, Location, Op};
 use crate::types::{DType, Elem, Shape};
 
 /// Dimensions of a tile at most.
@@ -106,6 +107,64 @@ pub fn unit_candidates(func: &Function) -> Vec<Value> {
         pointers().any(|v| along_last(&strides, v) && is_open(v))
     };
     params.into_iter().filter(decides).collect()
+}
+
+/// Of operands of products that are loaded through pointers, the parameter that is the stride along the last axis, one of `units`, and the one
+/// along another axis: that is 1 where the operand is in column-major order.
+pub fn column_major(func: &Function, units: &[Value]) -> Vec<[Value; 2]> {
+    let is_int = |param: &&Param| {
+        param.promised == Promised::Divisible && func.ty(param.value).elem.num().is_some_and(DType::is_int)
+    };
+    let operands = pointers_of_operands(func);
+    if operands.is_empty() || units.is_empty() {
+        return Vec::new();
+    }
+    let ints = func.params.iter().filter(is_int).map(|param| param.value);
+    let if_one: Vec<_> = ints.map(|param| (param, assuming_one(func, Some(param)))).collect();
+    let known = analyse(func);
+    let is_open = |&ptr: &Value| known[ptr].contiguous(func.ty(ptr).shape).is_none();
+    let mut found: Vec<[Value; 2]> = Vec::new();
+    for ptr in operands.into_iter().filter(is_open) {
+        let shape = func.ty(ptr).shape;
+        let runs_along = |axis: usize| {
+            move |(_, strides): &&(Value, SideTable<Value, Strides>)| {
+                shape.dims()[axis] > 1 && strides[ptr].along(axis) == Some(1)
+            }
+        };
+        let Some(last) = shape.rank().checked_sub(1) else { continue };
+        let row = if_one.iter().filter(|(param, _)| units.contains(param)).find(runs_along(last));
+        let others = || if_one.iter().filter(|(param, _)| !units.contains(param));
+        let column = (0..last).find_map(|axis| others().find(runs_along(axis)));
+        if let (Some(&(row, _)), Some(&(column, _))) = (row, column)
+            && !found.iter().flatten().any(|&of| of == row || of == column)
+        {
+            found.push([row, column]);
+        }
+    }
+    found
+}
+
+/// The pointers that operands of products are loaded through, be they converted, scaled or turned before they are multiplied.
+fn pointers_of_operands(func: &Function) -> Vec<Value> {
+    let defs = Defs::of(func);
+    let operands = |inst: Inst| {
+        let Op::Dot { a, b, .. } = func.insts[inst].op else { return [None; 2] };
+        [Some(a), Some(b)]
+    };
+    let mut open: Vec<Value> = func.walk().into_iter().flat_map(operands).flatten().collect();
+    let (mut seen, mut found) = (SideTable::new(false), Vec::new());
+    while let Some(value) = open.pop() {
+        if std::mem::replace(&mut seen[value], true) {
+            continue;
+        }
+        let Some(op) = defs.op(func, value) else { continue };
+        if let Op::Load { from: Location::Pointers { ptr, .. }, .. } = op {
+            found.push(ptr);
+        } else if op.layout_rule() == LayoutRule::Elementwise || op.shape_change().is_some() {
+            op.for_each_operand(|operand| open.push(operand));
+        }
+    }
+    found
 }
 
 struct Analyser<'a> {

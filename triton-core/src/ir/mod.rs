@@ -51,7 +51,8 @@
 //! the most slots that a ring may have (after the operands of a `for`, one of that loop), `raster 8` the width of the
 //! bands in which blocks walk the grid, `registers 64` the most registers of a thread, `cluster_k 4` how many blocks
 //! are to share the K of a product, `targets sm_90a` what there is code for, and `fast_math` relaxes float arithmetic.
-//! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or `extent N`; a
+//! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or `extent N`, and behind an `or` in
+//! what is promised of it in each other order of operands; a
 //! position is `@file:line:column`; from stage 1 on a result's type is followed by its layout, `#0`, declared before
 //! the kernel; at stage 2, which a line `synchronized` announces, in shared memory by `%0`, declared likewise. `;`
 //! begins a comment. `print ∘ parse` is the identity. Arguments follow `with`, regions stand in braces with their
@@ -74,6 +75,7 @@ pub mod folds;
 pub mod in_flight;
 mod layouts;
 mod operands;
+mod orders;
 pub mod parse;
 pub mod print;
 pub mod rings;
@@ -192,6 +194,8 @@ pub struct Param {
     pub multiple_of: u32,
     /// What the specializations promise of it.
     pub promised: Promised,
+    /// What they promise of it in each other [order](crate::metadata::Image::order); nothing where that is the same.
+    pub orders: Vec<Promised>,
 }
 
 /// A view: the parameters that it arrives as.
@@ -304,7 +308,7 @@ impl Function {
     /// Adds a parameter.
     pub fn add_param(&mut self, name: impl Into<String>, ty: Type, multiple_of: u32, promised: Promised) -> Value {
         let value = self.types.push(ty);
-        self.params.push(Param { value, name: name.into(), multiple_of, promised });
+        self.params.push(Param { value, name: name.into(), multiple_of, promised, orders: Vec::new() });
         value
     }
 

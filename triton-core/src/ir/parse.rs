@@ -244,7 +244,7 @@ impl Parser {
         for param in split_top(params) {
             let (head, tail) = param.split_once(": ").ok_or_else(|| format!("`{param}` is not a parameter"))?;
             let (value, name) = head.split_once(' ').ok_or_else(|| format!("`{head}` is not `v0 name`"))?;
-            let (mut promised, mut multiple_of) = (Promised::default(), 1);
+            let (mut promised, mut multiple_of) = (vec![Promised::default()], 1);
             // `ptr<mut f32>` has a space inside.
             let end = tail.find('>').map_or(0, |i| i + 1);
             let end = tail[end..].find(' ').map_or(tail.len(), |i| i + end);
@@ -253,17 +253,20 @@ impl Parser {
             while let Some(word) = words.next() {
                 let mut number =
                     || words.next().and_then(|n| n.parse().ok()).ok_or_else(|| format!("`{word}` needs a number"));
+                let last = promised.len() - 1;
                 match word {
-                    "general" => promised = Promised::Nothing,
-                    "unit" => promised = Promised::Unit,
-                    "pitch" => promised = Promised::Pitch(number()?),
-                    "extent" => promised = Promised::Extent(number()?),
+                    "general" => promised[last] = Promised::Nothing,
+                    "unit" => promised[last] = Promised::Unit,
+                    "pitch" => promised[last] = Promised::Pitch(number()?),
+                    "extent" => promised[last] = Promised::Extent(number()?),
+                    "or" => promised.push(Promised::default()),
                     "multiple_of" => multiple_of = number()?,
                     _ => return Err(format!("`{word}` is not an attribute of a parameter")),
                 }
             }
             let value = self.define(value, &ty.to_string())?;
-            self.func.params.push(super::Param { value, name: name.to_string(), multiple_of, promised });
+            let (promised, orders) = (promised[0], promised.split_off(1));
+            self.func.params.push(super::Param { value, name: name.to_string(), multiple_of, promised, orders });
         }
         Ok(())
     }

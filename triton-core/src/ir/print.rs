@@ -26,12 +26,9 @@ pub fn print(func: &Function) -> String {
         if param.multiple_of != 1 {
             let _ = write!(out, " multiple_of {}", param.multiple_of);
         }
-        match param.promised {
-            Promised::Divisible => {}
-            Promised::Unit => out.push_str(" unit"),
-            Promised::Pitch(elements) => _ = write!(out, " pitch {elements}"),
-            Promised::Extent(elements) => _ = write!(out, " extent {elements}"),
-            Promised::Nothing => out.push_str(" general"),
+        out.push_str(&promised(param.promised));
+        for &other in &param.orders {
+            let _ = write!(out, " or{}", promised(other));
         }
     }
     let _ = write!(out, ") warps {}", func.num_warps);
@@ -208,5 +205,16 @@ fn print_span(func: &Function, span: Span, out: &mut String) {
 impl std::fmt::Display for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&print(self))
+    }
+}
+
+/// What is promised of a parameter, behind a space; what is promised of most is not written.
+fn promised(promised: Promised) -> String {
+    match promised {
+        Promised::Divisible => String::new(),
+        Promised::Unit => " unit".into(),
+        Promised::Pitch(elements) => format!(" pitch {elements}"),
+        Promised::Extent(elements) => format!(" extent {elements}"),
+        Promised::Nothing => " general".into(),
     }
 }

@@ -43,6 +43,11 @@ impl Promised {
         }
     }
 
+    /// This, which is promised in the first order, or what is promised in another one, of which there may be none.
+    pub fn in_order(self, orders: &[Promised], order: u8) -> Promised {
+        usize::from(order).checked_sub(1).and_then(|other| orders.get(other)).copied().unwrap_or(self)
+    }
+
     /// The specialization that promises most of what this number, or address in bytes, keeps.
     pub fn kept_by(self, bits: u64, elem: Elem) -> Specialization {
         let keeps = |&specialization: &Specialization| self.under(specialization, elem).keeps(bits);

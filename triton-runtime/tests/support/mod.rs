@@ -61,7 +61,7 @@ pub fn succeeded(case: &str, output: &Output) {
 
 /// A parameter that takes part in specialization.
 pub fn param(name: &'static str, ty: ParamType, multiple_of: u32) -> ParamMetadata {
-    ParamMetadata::new(Cow::Borrowed(name), ty, multiple_of, true, Promised::Divisible)
+    ParamMetadata::new(Cow::Borrowed(name), ty, multiple_of, true, Promised::Divisible, Cow::Borrowed(&[]))
 }
 
 /// Code for `sm_80` with blocks of `threads`.
@@ -70,6 +70,7 @@ pub fn image(entry: &'static str, ptx: impl Into<Text>, specialization: Speciali
     Image::new(
         target,
         specialization,
+        0,
         entry.into(),
         ptx.into(),
         target.info().ptx_version,

@@ -27,7 +27,7 @@ pub(crate) fn write(instances: &[Instance], compiled: &[Vec<Compiled>], spelling
                 );
                 let located = |line: &&str| line.trim_start().starts_with(".loc ") || line.starts_with(".file ");
                 let hash = triton_core::hash::fnv1a(text.lines().filter(|line| !located(line)).flat_map(str::bytes));
-                let (target, specialization) = (image.target.name(), image.specialization.name());
+                let (target, specialization) = (image.target.name(), image.assumptions());
                 let name = format!("{spelling}.{number}.{target}.{specialization}.{hash:016x}.ptx");
                 let _ = std::fs::write(folder.join(name), text);
             }

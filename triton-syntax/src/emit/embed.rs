@@ -60,18 +60,26 @@ pub(crate) fn kernel(
 }
 
 /// What is promised of the parameters of the IR that are left. Configs of one instance differ in their warps alone.
-struct Promises<'a>(&'a [Promised]);
+struct Promises<'a>(&'a [Vec<Promised>]);
 
 impl Promises<'_> {
-    /// What is promised of the first word of what stands for the next parameter of the user.
-    fn next(&mut self, words: usize) -> Promised {
+    /// What is promised of the first word of what stands for the next parameter of the user, in each order.
+    fn next(&mut self, words: usize) -> &[Promised] {
         let (own, rest) = self.0.split_at_checked(words).unwrap_or_default();
         self.0 = rest;
-        own.first().copied().unwrap_or_default()
+        own.first().map_or(&[], Vec::as_slice)
     }
 }
 
-fn promised(p: &TokenStream, promised: Promised) -> TokenStream {
+/// The arguments for what is promised of a parameter: in the first order, and in the others.
+fn promised(p: &TokenStream, in_orders: &[Promised]) -> TokenStream {
+    let (first, others) =
+        in_orders.split_first().map_or((Promised::default(), &[][..]), |(first, rest)| (*first, rest));
+    let (first, others) = (member(p, first), others.iter().map(|&other| member(p, other)));
+    quote!(#first, #p::Cow::Borrowed(&[#(#others),*]))
+}
+
+fn member(p: &TokenStream, promised: Promised) -> TokenStream {
     match promised {
         Promised::Divisible => quote!(#p::Promised::Divisible),
         Promised::Unit => quote!(#p::Promised::Unit),
@@ -223,7 +231,7 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
     let (major, minor) = image.ptx_version;
     let (shared_bytes, has_assert_buffer, wanted_blocks) =
         (image.shared_bytes, image.has_assert_buffer, image.wanted_blocks);
-    let assumes_dividends = image.assumes_dividends;
+    let (order, assumes_dividends) = (image.order, image.assumes_dividends);
     let member = |value: &dyn std::fmt::Debug| Ident::new(&format!("{value:?}"), Span::call_site());
     let (target, specialization) = (member(&image.target), member(&image.specialization));
     let programs = member(&image.programs);
@@ -238,6 +246,7 @@ fn image(p: &TokenStream, image: &Image, ptx: TokenStream) -> TokenStream {
     quote!(#p::Image::new(
         #p::Target::#target,
         #p::Specialization::#specialization,
+        #order,
         #p::Cow::Borrowed(#entry),
         #ptx,
         (#major, #minor),
@@ -290,6 +299,7 @@ mod tests {
         static IMAGE: Image = Image::new(
             Target::Sm90a,
             Specialization::Aligned16,
+            2,
             Cow::Borrowed("entry"),
             Text::plain("text\0"),
             (8, 6),
@@ -309,6 +319,7 @@ mod tests {
         let expected = quote!(p::Image::new(
             p::Target::Sm90a,
             p::Specialization::Aligned16,
+            2u8,
             p::Cow::Borrowed("entry"),
             p::Text::plain("text\0"),
             (8u32, 6u32),

@@ -80,6 +80,8 @@ pub fn cases(program: &Program) -> Result<(Vec<String>, Vec<Image>), String> {
 pub struct Reached {
     /// The image of each run.
     pub images: Vec<(Target, Specialization)>,
+    /// Runs of images for operands in another order than the first.
+    pub turned: u64,
     /// Whether one of them copies ahead, element by element or in bulk, multiplies by `mma`, by `wgmma`.
     pub code: [bool; 4],
 }
@@ -100,6 +102,7 @@ pub fn check(program: &Program) -> Result<Reached, String> {
         let expected = run::meant(&func, &setup).map_err(fails)?;
         for image in simulate::agree(&images, &func, &setup, &expected).map_err(fails)? {
             reached.images.push((image.target, image.specialization));
+            reached.turned += u64::from(image.order > 0);
             let text = image.text();
             CODE.iter().zip(&mut reached.code).for_each(|(name, is_there)| *is_there |= text.contains(name));
         }
