@@ -155,6 +155,7 @@ cases! {
     dot_groups_tf32,
     dot_groups_i8,
     collatz,
+    copied_matrices,
     branches,
     add,
     broadcast,

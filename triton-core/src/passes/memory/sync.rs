@@ -56,6 +56,8 @@ struct Pending {
 enum AccessKind {
     Read,
     Write,
+    /// A copy that fills a slot of a ring: by the threads that the layout says, and never by rows of matrices.
+    Copy,
     /// An atomic update; of this kind, if those of it commute.
     Update(Option<AtomicKind>),
 }
@@ -210,7 +212,7 @@ impl Sync<'_> {
                 layout: Some(of.layout),
                 item: Some(self.items.of_value(item)),
             },
-            kind: AccessKind::Write,
+            kind: AccessKind::Copy,
             warp_waited: false,
         };
         // What reads a slot may do so until then, products that are in flight across a barrier among them.
@@ -240,7 +242,7 @@ impl Sync<'_> {
         let (buffers, item) = (&self.func.rings[ring].buffers, self.items.of_value(item));
         let arrived = |access: &Pending| match access.memory {
             Memory::Shared { buffer, item: Some(of), .. } => {
-                access.kind == AccessKind::Write && of == item && buffers.iter().any(|ring| ring.buffer == buffer)
+                access.kind == AccessKind::Copy && of == item && buffers.iter().any(|ring| ring.buffer == buffer)
             }
             Memory::Shared { .. } | Memory::Global { .. } | Memory::Ordered => false,
         };
@@ -319,7 +321,7 @@ impl Sync<'_> {
             (AccessKind::Read, AccessKind::Read) => return None,
             (AccessKind::Update(Some(a)), AccessKind::Update(Some(b))) if a == b => return None,
             (AccessKind::Update(_), AccessKind::Update(_)) => true,
-            (AccessKind::Read | AccessKind::Write | AccessKind::Update(_), _) => false,
+            (AccessKind::Read | AccessKind::Write | AccessKind::Copy | AccessKind::Update(_), _) => false,
         };
         let reach = match (&a.memory, &b.memory) {
             (
@@ -340,24 +342,23 @@ impl Sync<'_> {
             }
             (Memory::Shared { buffer: x, layout: p, .. }, Memory::Shared { buffer: y, layout: q, .. }) => {
                 // The one that writes comes first in the question.
-                let swap = a.kind != AccessKind::Write;
-                let (first, (second, kind)) = if swap { (q, (p, a.kind)) } else { (p, (q, b.kind)) };
+                let writes = |kind| matches!(kind, AccessKind::Write | AccessKind::Copy);
+                let both = [(p, a.kind), (q, b.kind)];
+                let [(first, made), (second, kind)] = if writes(a.kind) { both } else { [both[1], both[0]] };
                 let of = |id: &Option<LayoutId>| id.map(|id| &self.func.layouts[id]);
                 let layouts = of(first).zip(of(second));
                 match layouts.zip(self.func.mem(*x)) {
                     _ if x != y => Reach::Thread,
                     None => Reach::Block,
                     // Of the threads that hold an element, the same one writes it.
-                    Some(_) if p == q && (a.kind, b.kind) == (AccessKind::Write, AccessKind::Write) => Reach::Thread,
+                    Some(_) if p == q && a.kind == b.kind && writes(a.kind) => Reach::Thread,
                     Some(((first, second), mem)) => {
                         // Lanes store rows of matrices as they load them.
-                        let stored = |layout: &Layout| {
-                            if self.stmatrix { access::readers(layout, mem) } else { layout.clone() }
+                        let by = |layout: &Layout, kind: AccessKind| {
+                            let in_rows = kind == AccessKind::Read || self.stmatrix && kind != AccessKind::Copy;
+                            if in_rows { access::readers(layout, mem) } else { layout.clone() }
                         };
-                        match kind {
-                            AccessKind::Read => stored(first).reach(&access::readers(second, mem), mem),
-                            AccessKind::Write | AccessKind::Update(_) => stored(first).reach(&stored(second), mem),
-                        }
+                        by(first, made).reach(&by(second, kind), mem)
                     }
                 }
             }
