@@ -2,6 +2,7 @@
 
 use crate::driver::context::Context;
 use crate::error::{Error, Result};
+use crate::line_info;
 use crate::replays::Replays;
 use crate::sim::SimOptions;
 use crate::threads;
@@ -159,6 +160,21 @@ impl Device {
         if let Backend::Cuda(_) = self.backend {
             threads::finish();
         }
+    }
+
+    /// Whether kernels that are loaded from now on have line tables: profilers and debuggers then name lines of the source. The code is the same
+    /// otherwise, and so is its speed. The environment variable `TRITON_DSL_LINE_INFO=1` asks for it from the start.
+    ///
+    /// It holds for every device of the process. What is loaded already stays as it is; the cache on disk keeps both.
+    ///
+    /// ```
+    /// use triton_runtime::Device;
+    ///
+    /// Device::set_line_info(true);
+    /// // Nsight Compute attributes the instructions of kernels that are launched here to lines.
+    /// ```
+    pub fn set_line_info(asked: bool) {
+        line_info::set(asked);
     }
 
     /// What keeps replays of its graphs apart from uses of its buffers.

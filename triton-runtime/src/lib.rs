@@ -54,6 +54,7 @@ mod kernel;
 pub mod launch;
 mod layout;
 mod lent;
+mod line_info;
 mod load;
 mod memory;
 mod other;

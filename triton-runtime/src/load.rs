@@ -12,6 +12,7 @@ use crate::driver::module::{Function, Shape};
 use crate::driver::tensor_map::Maps;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
+use crate::line_info;
 use crate::lock;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -68,6 +69,9 @@ pub struct LoadInfo {
     pub shared_bytes: u32,
     /// The log of the driver's compiler.
     pub log: String,
+    /// Whether the code has a line table, by which profilers name lines of the source: see
+    /// [`Device::set_line_info`](crate::Device::set_line_info).
+    pub lines: bool,
     /// Whether the code was there: in the cache on disk, or in a [`Program`](crate::Program).
     pub cached: bool,
     /// How often the driver compiled it: not at all if it was there, and twice where the first code spilled, or could have more blocks.
@@ -103,8 +107,13 @@ pub(crate) enum First {
     Open(Ready, Again),
 }
 
-/// Another link: the bound on resident blocks with which the code may be better.
-pub(crate) struct Again(u32);
+/// Another link.
+pub(crate) struct Again {
+    /// The bound on resident blocks with which the code may be better.
+    blocks: u32,
+    /// Whether it has lines, as the first one.
+    lines: bool,
+}
 
 /// The bound on resident blocks with which the code may be better. Of code that spills fewer, so that a thread has the registers that it
 /// spilled. Else, as far as the image wants them, the most that leave a thread [enough](LEFT) of its registers: other blocks hide the
@@ -150,9 +159,10 @@ pub(crate) fn keep_ahead(context: &Context, ptx: &str, code: Ready) {
     lock(&AHEAD).insert((context.ordinal, ptx.to_string()), code);
 }
 
-/// What machine code depends on beside its PTX.
-pub(crate) fn device(context: &Context) -> String {
-    format!("{} {}", context.gpu.capability, context.name)
+/// What machine code depends on beside its PTX: the device, and whether it has [lines](line_info).
+pub(crate) fn device(context: &Context, lines: bool) -> String {
+    let lines = if lines { ", with lines" } else { "" };
+    format!("{} {}{lines}", context.gpu.capability, context.name)
 }
 
 /// The machine code of an image: what was loaded ahead, else from the cache, else by the driver's compiler.
@@ -164,9 +174,10 @@ pub(crate) fn first(context: &Context, instance: &str, image: &Image) -> Result<
     if let Some(ready) = lock(&AHEAD).remove(&(context.ordinal, ptx.to_string())) {
         return Ok(First::Settled(ready));
     }
-    let key = Key { ptx: &ptx, driver: context.driver.version, device: &device(context) };
+    let lines = line_info::is_asked();
+    let key = Key { ptx: &ptx, driver: context.driver.version, device: &device(context, lines) };
     if let Some(entry) = Cache::from_env().and_then(|cache| cache.read(&key)) {
-        match there(context, instance, image, &entry, start) {
+        match there(context, instance, image, &entry, lines, start) {
             Ok(ready) => return Ok(First::Settled(ready)),
             // A broken device is not a reason to compile again.
             Err(error @ Error::Device { .. }) => return Err(error),
@@ -174,11 +185,11 @@ pub(crate) fn first(context: &Context, instance: &str, image: &Image) -> Result<
             Err(_) => {}
         }
     }
-    let (entry, link_time) = link(context, instance, &ptx, None)?;
-    let before = Took { links: 1, link_time, load_time: start.elapsed() - link_time };
+    let (entry, link_time) = link(context, instance, &ptx, None, lines)?;
+    let before = Took { lines, links: 1, link_time, load_time: start.elapsed() - link_time };
     let ready = load(context, instance, image, &entry, before)?;
     match other_bound(&context.gpu, image, ready.function.registers, ready.function.local_bytes) {
-        Some(blocks) => Ok(First::Open(ready, Again(blocks))),
+        Some(blocks) => Ok(First::Open(ready, Again { blocks, lines })),
         None => {
             keep(&key, &entry);
             Ok(First::Settled(ready))
@@ -187,12 +198,13 @@ pub(crate) fn first(context: &Context, instance: &str, image: &Image) -> Result<
 }
 
 /// The better code of two links. A driver that fails the second one, as one that does not know the bound, leaves the first.
-pub(crate) fn second(context: &Context, instance: &str, image: &Image, first: Ready, Again(blocks): Again) -> Ready {
-    let ptx = image.text();
+pub(crate) fn second(context: &Context, instance: &str, image: &Image, first: Ready, again: Again) -> Ready {
+    let (ptx, Again { blocks, lines }) = (image.text(), again);
     let other = || {
-        let (entry, link_time) = link(context, instance, &ptx, Some(blocks))?;
+        let (entry, link_time) = link(context, instance, &ptx, Some(blocks), lines)?;
         let LoadInfo { links, link_time: before, load_time, .. } = first.info;
-        load(context, instance, image, &entry, Took { links: links + 1, link_time: before + link_time, load_time })
+        let took = Took { lines, links: links + 1, link_time: before + link_time, load_time };
+        load(context, instance, image, &entry, took)
     };
     let best = match other() {
         Ok(second) if is_better(&context.gpu, image, &first.function, &second.function) => second,
@@ -203,7 +215,7 @@ pub(crate) fn second(context: &Context, instance: &str, image: &Image, first: Re
         Err(_) => first,
     };
     let entry = Entry { cubin: best.cubin.to_vec(), log: best.info.log.clone() };
-    keep(&Key { ptx: &ptx, driver: context.driver.version, device: &device(context) }, &entry);
+    keep(&Key { ptx: &ptx, driver: context.driver.version, device: &device(context, lines) }, &entry);
     best
 }
 
@@ -222,8 +234,15 @@ pub(crate) fn settled(context: &Context, instance: &str, image: &Image) -> Resul
 ///
 /// # Errors
 /// What the driver says, of code that is not its own.
-pub(crate) fn there(context: &Context, instance: &str, image: &Image, entry: &Entry, start: Instant) -> Result<Ready> {
-    let took = Took { links: 0, link_time: Duration::ZERO, load_time: start.elapsed() };
+pub(crate) fn there(
+    context: &Context,
+    instance: &str,
+    image: &Image,
+    entry: &Entry,
+    lines: bool,
+    start: Instant,
+) -> Result<Ready> {
+    let took = Took { lines, links: 0, link_time: Duration::ZERO, load_time: start.elapsed() };
     load(context, instance, image, entry, took)
 }
 
@@ -235,14 +254,15 @@ fn keep(key: &Key<'_>, entry: &Entry) {
 }
 
 /// Compiles, and how long that took.
-fn link(context: &Context, instance: &str, ptx: &str, blocks: Option<u32>) -> Result<(Entry, Duration)> {
+fn link(context: &Context, instance: &str, ptx: &str, blocks: Option<u32>, lines: bool) -> Result<(Entry, Duration)> {
     let start = Instant::now();
-    let entry = jit::link(context, instance, ptx, blocks)?;
+    let entry = jit::link(context, instance, ptx, blocks, lines)?;
     Ok((entry, start.elapsed()))
 }
 
 /// What code has taken until its module is loaded.
 struct Took {
+    lines: bool,
     links: u32,
     link_time: Duration,
     load_time: Duration,
@@ -266,6 +286,7 @@ fn load(context: &Context, instance: &str, image: &Image, entry: &Entry, took: T
         local_bytes: function.local_bytes,
         shared_bytes: function.static_shared_bytes + image.shared_bytes,
         log: entry.log.clone(),
+        lines: took.lines,
         cached: took.links == 0,
         links: took.links,
         link_time: took.link_time,

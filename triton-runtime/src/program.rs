@@ -13,6 +13,7 @@ use crate::device::{Backend, Device};
 use crate::driver::context::Context;
 use crate::error::{Error, Result};
 use crate::kernel::Code;
+use crate::line_info;
 use crate::load::{self, LoadInfo, Ready};
 use crate::parts::{Reader, Writer};
 use crate::threads;
@@ -198,11 +199,12 @@ impl Program {
 impl OfKernel {
     /// Loads its code for the launches of its kernel.
     fn load(&self, context: &Context) -> Result<LoadInfo> {
-        let device = load::device(context);
+        let lines = line_info::is_asked();
+        let device = load::device(context, lines);
         let is_of_device = |code: &&MachineCode| code.driver == context.driver.version && code.device == device;
         let known = self.codes.iter().find(is_of_device).and_then(|code| {
             // What the driver does not take is compiled again.
-            load::there(context, &self.instance, &self.image, &code.entry, Instant::now()).ok()
+            load::there(context, &self.instance, &self.image, &code.entry, lines, Instant::now()).ok()
         });
         let ready = match known {
             Some(ready) => ready,
@@ -265,7 +267,7 @@ impl OfKernel {
 impl MachineCode {
     fn of(context: &Context, ready: &Ready) -> MachineCode {
         let entry = Entry { cubin: ready.cubin.to_vec(), log: ready.info.log.clone() };
-        MachineCode { driver: context.driver.version, device: load::device(context), entry }
+        MachineCode { driver: context.driver.version, device: load::device(context, ready.info.lines), entry }
     }
 
     fn read(file: &mut Reader<'_>) -> Option<MachineCode> {

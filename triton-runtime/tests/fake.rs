@@ -77,6 +77,8 @@ const CASES: &[(&str, &str)] = &[
     ("captures-that-fail", ""),
     ("invalid-captures", "invalid-capture"),
     ("cache", ""),
+    ("lines", ""),
+    ("lines-by-environment", ""),
     ("devices", ""),
     ("many-devices", "many"),
     #[cfg(feature = "cudarc")]
@@ -109,7 +111,11 @@ fn cases() {
             ("FAKE_CUDA", mode),
             ("FAKE_CUDA_LOG", log.to_str().unwrap_or_default()),
             ("TRITON_DSL_CAPABILITY", capability),
-            ("TRITON_DSL_CACHE_DIR", if *case == "cache" { work.0.to_str().unwrap_or_default() } else { "" }),
+            (
+                "TRITON_DSL_CACHE_DIR",
+                if matches!(*case, "cache" | "lines") { work.0.to_str().unwrap_or_default() } else { "" },
+            ),
+            ("TRITON_DSL_LINE_INFO", if *case == "lines-by-environment" { "1" } else { "0" }),
         ];
         succeeded(case, &support::child(case, &vars));
     }
@@ -186,6 +192,8 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "captures-that-fail" => graphs::captures_that_fail,
         "invalid-captures" => graphs::invalid_captures,
         "cache" => cache,
+        "lines" => lines,
+        "lines-by-environment" => lines_by_environment,
         "devices" => devices,
         "many-devices" => many_devices,
         #[cfg(feature = "cudarc")]
@@ -526,6 +534,34 @@ fn cache() -> Result<()> {
     }
     assert_eq!(cached()?, [false, false], "damaged entries are replaced");
     assert_eq!(cached()?, [true, true]);
+    Ok(())
+}
+
+/// Code with lines and code without are compiled and kept apart.
+fn lines() -> Result<()> {
+    let device = Device::cuda(0)?;
+    let mut out = device.stream()?.zeros::<i32>(1)?;
+    log();
+    // Another kernel each time: what is loaded stays.
+    let mut load = |lines: bool| {
+        Device::set_line_info(lines);
+        let launch = launch_of(fill(), [out.as_ptr_mut_arg(), LaunchArg::scalar(0)]);
+        let loaded = launch.load(&device)?.into_iter().map(|info| (info.lines, info.cached)).collect::<Vec<_>>();
+        let links: Vec<String> = log().into_iter().filter(|line| line.starts_with("link")).collect();
+        Ok::<_, Error>((loaded, links.join(", ")))
+    };
+    assert_eq!(load(false)?, (vec![(false, false); 2], "link, link".into()));
+    assert_eq!(load(true)?, (vec![(true, false); 2], "link with lines, link with lines".into()));
+    assert_eq!(load(true)?, (vec![(true, true); 2], String::new()));
+    assert_eq!(load(false)?, (vec![(false, true); 2], String::new()));
+    Ok(())
+}
+
+fn lines_by_environment() -> Result<()> {
+    let device = Device::cuda(0)?;
+    let mut out = device.stream()?.zeros::<i32>(1)?;
+    let loaded = launch_of(fill(), [out.as_ptr_mut_arg(), LaunchArg::scalar(0)]).load(&device)?;
+    assert!(loaded.iter().all(|info| info.lines), "{loaded:?}");
     Ok(())
 }
 

@@ -11,11 +11,17 @@ use std::ffi::c_void;
 const LOG: usize = 64 * 1024;
 
 /// Compiles PTX (without NUL at its end) for the device. `min_blocks` overrides the PTX's own bound: as many blocks shall be
-/// resident on a multiprocessor.
+/// resident on a multiprocessor. With `lines`, the machine code has a line table.
 ///
 /// # Errors
 /// [`Error::Jit`] with the log; also from a driver that does not know the bound (before 12.4).
-pub(crate) fn link(context: &Context, instance: &str, ptx: &str, min_blocks: Option<u32>) -> Result<Entry, Error> {
+pub(crate) fn link(
+    context: &Context,
+    instance: &str,
+    ptx: &str,
+    min_blocks: Option<u32>,
+    lines: bool,
+) -> Result<Entry, Error> {
     context.enter()?;
     let driver = context.driver;
     let mut text = Vec::with_capacity(ptx.len() + 1);
@@ -35,6 +41,10 @@ pub(crate) fn link(context: &Context, instance: &str, ptx: &str, min_blocks: Opt
     if let Some(blocks) = min_blocks {
         options.extend([Opt::CU_JIT_MIN_CTA_PER_SM, Opt::CU_JIT_OVERRIDE_DIRECTIVE_VALUES]);
         values.extend([value(blocks as usize), value(1)]);
+    }
+    if lines {
+        options.push(Opt::CU_JIT_GENERATE_LINE_INFO);
+        values.push(value(1));
     }
     let mut state = std::ptr::null_mut();
     // SAFETY: options and values have the length that is passed. They and the logs outlive the link: the driver may write

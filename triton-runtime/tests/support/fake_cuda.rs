@@ -187,6 +187,8 @@ functions! {
         // CU_JIT_MIN_CTA_PER_SM.
         let bound = (0..n as usize).find(|&i| *options.add(i) == 31).map_or(0, |i| *values.add(i) as usize);
         BOUND.store(bound, Relaxed);
+        // CU_JIT_GENERATE_LINE_INFO.
+        let lines = (0..n as usize).any(|i| *options.add(i) == 13 && !(*values.add(i)).is_null());
         let text: &[u8] = if mode("no-jit") { b"\0" } else { b"ptxas info : Used 32 registers\0" };
         std::ptr::copy_nonoverlapping(text.as_ptr(), (*values).cast(), text.len());
         if mode("no-jit") {
@@ -194,7 +196,7 @@ functions! {
             std::ptr::copy_nonoverlapping(text.as_ptr(), (*values.add(2)).cast(), text.len());
         }
         *state = handle();
-        log(format_args!("link"));
+        log(format_args!("link{}", if lines { " with lines" } else { "" }));
         0
     }
     fn cuLinkAddData_v2(
