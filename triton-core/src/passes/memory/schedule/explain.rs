@@ -11,14 +11,21 @@ use crate::ops::{Location, Op};
 use crate::passes::Env;
 use crate::types::Shape;
 
-/// The rings of a scheduled function, a line each: how many stages, and what each of them holds. Then the other loads of loops with products:
-/// those that are ahead in registers, and those of the turn itself, with the reason.
+/// The rings of a scheduled function, a line each: how many stages, and what each of them holds. Then the other loads of each loop: those that are
+/// ahead in registers, and those of the turn itself, with the reason. Loads of one line of the source are told once.
 pub(crate) fn explain(func: &Function, env: &Env) -> String {
     let rings = func.rings.keys().map(|id| ring(func, id)).collect::<String>();
     let facts = axis::analyse(func, env.specialization);
     let (defs, read_only) = (Defs::of(func), ReadOnly::of(func));
     let loads = Loads { func, facts: &facts, defs: &defs, read_only: &read_only };
-    rings + &super::loops(func).into_iter().map(|(_, around)| loads.of_loop(around)).collect::<String>()
+    let is_loop = |&inst: &Inst| matches!(func.insts[inst].op, Op::For { .. } | Op::While {});
+    let mut lines: Vec<String> = Vec::new();
+    for line in func.walk().into_iter().filter(is_loop).flat_map(|around| loads.of_loop(around)) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    rings + &lines.concat()
 }
 
 fn ring(func: &Function, id: RingId) -> String {
@@ -33,6 +40,15 @@ fn ring(func: &Function, id: RingId) -> String {
     }
 }
 
+/// What a turn of a loop does.
+#[derive(Default)]
+struct Turn {
+    /// Its loads, and whether a condition decides on each.
+    loads: Vec<(Inst, bool)>,
+    /// Whether it has a product.
+    multiplies: bool,
+}
+
 struct Loads<'a> {
     func: &'a Function,
     facts: &'a SideTable<Value, AxisInfo>,
@@ -41,16 +57,28 @@ struct Loads<'a> {
 }
 
 impl Loads<'_> {
-    fn of_loop(&self, around: Inst) -> String {
-        let region = self.func.insts[around].regions[0];
-        let insts = &self.func.blocks[region].insts;
-        if !insts.iter().any(|&inst| matches!(self.func.insts[inst].op, Op::Dot { .. })) {
-            return String::new();
+    fn of_loop(&self, around: Inst) -> Vec<String> {
+        let mut turn = Turn::default();
+        for &region in &self.func.insts[around].regions {
+            self.collect(region, false, &mut turn);
         }
-        insts.iter().filter_map(|&inst| self.of_load(around, region, inst)).collect()
+        turn.loads.iter().filter_map(|&(inst, asked)| self.of_load(around, turn.multiplies, inst, asked)).collect()
     }
 
-    fn of_load(&self, around: Inst, region: Block, inst: Inst) -> Option<String> {
+    /// What a turn does outside loops in it.
+    fn collect(&self, block: Block, asked: bool, turn: &mut Turn) {
+        for (inst, data) in self.func.block(block) {
+            if let Op::Load { .. } = data.op {
+                turn.loads.push((inst, asked));
+            }
+            if let Op::If { .. } = data.op {
+                data.regions.iter().for_each(|&region| self.collect(region, true, turn));
+            }
+            turn.multiplies |= matches!(data.op, Op::Dot { .. });
+        }
+    }
+
+    fn of_load(&self, around: Inst, multiplies: bool, inst: Inst, asked: bool) -> Option<String> {
         let (data, sources) = (&self.func.insts[inst], &self.func.sources);
         let (Op::Load { from, other }, &[tile]) = (data.op, &data.results[..]) else { return None };
         let ty = self.func.ty(tile);
@@ -58,10 +86,19 @@ impl Loads<'_> {
             return None;
         }
         let at = sources.describe(data.span).map_or(String::new(), |at| format!(" @{at}"));
-        if self.func.yielded(region).contains(&tile) {
+        let regions = &self.func.insts[around].regions;
+        if regions.iter().any(|&region| self.func.yielded(region).contains(&tile)) {
             return Some(format!("ahead, in registers: {ty}{at}\n"));
         }
-        let why = self.why(around, region, from, other);
+        let why = if !multiplies {
+            "no product reads it"
+        } else if matches!(self.func.insts[around].op, Op::While {}) {
+            "the turns of a `while` are not counted"
+        } else if asked {
+            "it is loaded if a condition holds"
+        } else {
+            self.why(around, regions[0], from, other)
+        };
         Some(format!("in its own turn: {ty}{at}, as {why}\n"))
     }
 
