@@ -11,8 +11,8 @@ pages! {
     "../docs/src/":
     introduction
     first_kernel
-    masks
     views
+    masks
     atomics
     types
     shapes

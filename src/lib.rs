@@ -9,20 +9,18 @@
 //!
 //! /// out = x + y, elementwise.
 //! #[triton::kernel(T = [f32, f16], BLOCK = [256, 1024])]
-//! pub fn add<T: Num, const BLOCK: i32>(x: Ptr<T>, y: Ptr<T>, out: PtrMut<T>, n: i32) {
-//!     let i = program_id(0) * BLOCK + arange(0, BLOCK);
-//!     let mask = i < n;
-//!     store(out + i, load(x + i, mask) + load(y + i, mask), mask);
+//! pub fn add<T: Num, const BLOCK: i32>(x: Tensor<T, 1>, y: Tensor<T, 1>, out: TensorMut<T, 1>) {
+//!     let start = program_id(0) * BLOCK;
+//!     out.store([start], x.load([start], [BLOCK]) + y.load([start], [BLOCK]));
 //! }
 //!
 //! fn main() -> triton::Result<()> {
 //!     let device = Device::best(); // GPU 0 if there is one, else the CPU
 //!     let stream = device.stream()?;
-//!     let x = stream.upload(&vec![1.0f32; 4096])?;
-//!     let y = stream.upload(&vec![2.0f32; 4096])?;
-//!     let mut out = stream.zeros::<f32>(4096)?;
-//!     // SAFETY: the grid covers 4096 elements, and the mask keeps every access below `n`.
-//!     unsafe { add::<f32, 1024>(&x, &y, &mut out, 4096).launch(&stream, 4096 / 1024)? };
+//!     let x = stream.tensor(&vec![1.0f32; 4096], [4096])?;
+//!     let y = stream.tensor(&vec![2.0f32; 4096], [4096])?;
+//!     let mut out = stream.tensor_zeros::<f32, _>([4096])?;
+//!     add::<f32, 1024>(&x, &y, &mut out).launch(&stream, 4096 / 1024)?;
 //!     assert!(stream.download(&out)?.iter().all(|v| *v == 3.0));
 //!     Ok(())
 //! }

@@ -22,7 +22,7 @@ const ROWS: i32 = 32;
 const COLUMNS: i32 = 16;
 const _: () = assert!(CLASSES <= COLUMNS as usize);
 
-/// The class of every image that is thought likeliest. Past the last class of an image there is nothing, which is less than any number.
+/// The most likely class of each image. Past the last class of an image there is nothing, which is less than any number.
 #[triton::kernel]
 fn classify(logits: Tensor<f32, 2>, guess: TensorMut<i32, 1>) {
     let i = program_id(0) * ROWS;

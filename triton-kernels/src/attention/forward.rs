@@ -73,7 +73,7 @@ pub fn attention<'a, T: FloatElement>(
 }
 
 impl<'a, T: FloatElement> Attention<'a, T> {
-    /// A query sees no key behind its own: key j is seen by query i if j ≤ i + S − L.
+    /// Causal mask: query i attends to keys j ≤ i + S − L.
     pub fn causal(self) -> Self {
         Self { span: self.span.causal(), ..self }
     }
@@ -83,7 +83,7 @@ impl<'a, T: FloatElement> Attention<'a, T> {
         Self { span: Span::window(left, right), ..self }
     }
 
-    /// What scores are multiplied by; 1 / √D if nothing is said.
+    /// Scale of the scores. Default: 1 / √D.
     pub fn scale(self, scale: f32) -> Self {
         Self { scale: Some(scale), ..self }
     }

@@ -129,7 +129,7 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
         Contraction { alpha: alpha.into(), ..self }
     }
 
-    /// Adds this multiple of the old z, which is not read if it is 0, as if nothing is said.
+    /// Adds β · z. Default: 0, and z is not read.
     pub fn beta(self, beta: impl Into<f64>) -> Self {
         Contraction { beta: beta.into(), ..self }
     }

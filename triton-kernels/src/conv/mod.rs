@@ -26,17 +26,17 @@ pub use weight_gradient::{Conv2dWeightGradient, conv2d_weight_gradient};
 /// The options that all convolutions have.
 macro_rules! window_options {
     () => {
-        /// How far apart the places of the window are, along H and W; (1, 1) if nothing is said.
+        /// Stride along H and W. Default: (1, 1).
         pub fn stride(self, (down, across): (usize, usize)) -> Self {
             Self { options: Options { stride: [down, across], ..self.options }, ..self }
         }
 
-        /// Zeros around the image, above and below, left and right; (0, 0) if nothing is said.
+        /// Zero padding along H and W, on either side. Default: (0, 0).
         pub fn padding(self, (down, across): (usize, usize)) -> Self {
             Self { options: Options { padding: [down, across], ..self.options }, ..self }
         }
 
-        /// How far apart the elements of the window are; (1, 1) if nothing is said.
+        /// Dilation: the distance of neighbours of the filter along H and W. Default: (1, 1).
         pub fn dilation(self, (down, across): (usize, usize)) -> Self {
             Self { options: Options { dilation: [down, across], ..self.options }, ..self }
         }

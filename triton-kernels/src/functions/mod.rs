@@ -1,4 +1,4 @@
-//! The inner loops of the library as functions for kernels: what a kernel of one's own fuses with them takes a few lines.
+//! The inner loops of the library as device functions, for your own fused kernels.
 
 mod activation;
 mod derivative;

@@ -186,7 +186,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         Gemm { alpha: alpha.into(), ..self }
     }
 
-    /// Adds this multiple of the old c, which is not read if it is 0, as if nothing is said.
+    /// Adds β · c. Default: 0, and c is not read.
     pub fn beta(self, beta: impl Into<f64>) -> Self {
         Gemm { beta: beta.into(), ..self }
     }

@@ -95,7 +95,7 @@ impl<T: GemvElement<C>, C: Element> Gemv<'_, T, C> {
         Gemv { alpha: alpha.into(), ..self }
     }
 
-    /// Adds this multiple of the old y, which is not read if it is 0, as if nothing is said.
+    /// Adds β · y. Default: 0, and y is not read.
     pub fn beta(self, beta: impl Into<f64>) -> Self {
         Gemv { beta: beta.into(), ..self }
     }

@@ -181,7 +181,7 @@ pub fn batch_norm<'a, T: FloatElement>(
 }
 
 impl<'a, T: FloatElement> BatchNorm<'a, T> {
-    /// What is added to the variance: 10⁻⁵ if nothing is said.
+    /// ε, which is added to the variance. Default: 10⁻⁵.
     pub fn epsilon(self, epsilon: f32) -> BatchNorm<'a, T> {
         BatchNorm { epsilon, ..self }
     }
@@ -292,7 +292,7 @@ pub fn batch_norm_eval<'a, T: FloatElement>(
 }
 
 impl<'a, T: FloatElement> BatchNormEval<'a, T> {
-    /// What is added to the variance: 10⁻⁵ if nothing is said.
+    /// ε, which is added to the variance. Default: 10⁻⁵.
     pub fn epsilon(self, epsilon: f32) -> BatchNormEval<'a, T> {
         BatchNormEval { epsilon, ..self }
     }

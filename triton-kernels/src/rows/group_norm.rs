@@ -172,7 +172,7 @@ pub fn group_norm<'a, T: FloatElement>(
 }
 
 impl<'a, T: FloatElement> GroupNorm<'a, T> {
-    /// What is added to the variance: 10⁻⁵ if nothing is said.
+    /// ε, which is added to the variance. Default: 10⁻⁵.
     pub fn epsilon(self, epsilon: f32) -> GroupNorm<'a, T> {
         GroupNorm { epsilon, ..self }
     }

@@ -236,7 +236,7 @@ const LAYER: &str = "layer_norm";
 const RMS: &str = "rms_norm";
 
 impl<'a, T: FloatElement> Norm<'a, T> {
-    /// What is added to the variance, or to the mean of squares: 10⁻⁵ if nothing is said.
+    /// ε, which is added to the variance, or to the mean of squares. Default: 10⁻⁵.
     pub fn epsilon(self, epsilon: f32) -> Norm<'a, T> {
         Norm { epsilon, ..self }
     }

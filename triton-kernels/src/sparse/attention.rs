@@ -126,7 +126,7 @@ pub fn block_sparse_attention<'a, T: FloatElement>(
 }
 
 impl<'a, T: FloatElement> BlockSparseAttention<'a, T> {
-    /// Multiplies scores; by 1 / √D if nothing is said.
+    /// Scale of the scores. Default: 1 / √D.
     pub fn scale(self, scale: f32) -> BlockSparseAttention<'a, T> {
         BlockSparseAttention { scale: Some(scale), ..self }
     }

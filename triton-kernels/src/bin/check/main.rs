@@ -99,7 +99,7 @@ struct Options {
     /// Only this many cases, at random
     #[arg(long)]
     sample: Option<usize>,
-    /// What the numbers of the cases are made of; another one each time if nothing is said
+    /// Seed of the cases' numbers. Default: another one each time
     #[arg(long)]
     seed: Option<u64>,
     /// Prints the names of the cases and runs nothing
