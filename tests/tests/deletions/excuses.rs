@@ -23,28 +23,6 @@ const ONE_WARPGROUP: &[&str] = &[
 
 /// All of them.
 pub const EXCUSES: &[Excuse] = &[
-    Excuse {
-        programs: &[
-            "run/copied_matrices sm_90a aligned16",
-            "run/copied_matrices sm_80 aligned16",
-            "run/copied_matrices sm_80 generic",
-        ],
-        instruction: "bar.sync 0",
-        nth: 1,
-        reason: "is for the turn before of the outer loop, which has one",
-    },
-    Excuse {
-        programs: &["run/copied_matrices sm_90a aligned16"],
-        instruction: "fence.proxy.async.shared::cta",
-        nth: 1,
-        reason: "is for the turn before of the outer loop, which has one",
-    },
-    Excuse {
-        programs: &["run/copied_matrices sm_90a aligned16"],
-        instruction: "wgmma.wait_group.sync.aligned 1",
-        nth: 1,
-        reason: "the inner loop has two turns, and uses no slot again",
-    },
     after_meeting(2),
     after_meeting(6),
     after_meeting(10),

@@ -155,7 +155,6 @@ cases! {
     dot_groups_tf32,
     dot_groups_i8,
     collatz,
-    copied_matrices,
     branches,
     add,
     broadcast,
