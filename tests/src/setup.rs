@@ -112,6 +112,14 @@ impl Setup {
         Ok(kept.max().unwrap_or(Specialization::Generic))
     }
 
+    /// The same in each order of a function.
+    ///
+    /// # Errors
+    /// As of [`Setup::args`].
+    pub fn strongest_of_orders(&self, func: &Function) -> Result<Vec<Specialization>, String> {
+        (0..func.orders()).map(|order| self.strongest(func, order)).collect()
+    }
+
     /// Whether the strides are 1 that every specialization but the generic one puts into code.
     ///
     /// # Errors

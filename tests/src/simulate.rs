@@ -36,7 +36,7 @@ pub fn agree<'a>(
     setup: &Setup,
     expected: &str,
 ) -> Result<Vec<&'a Image>, String> {
-    let strongest = (0..func.orders()).map(|order| setup.strongest(func, order)).collect::<Result<Vec<_>, _>>()?;
+    let strongest = setup.strongest_of_orders(func)?;
     let mut ran = Vec::new();
     for image in images.iter().filter(|image| image.specialization <= strongest[usize::from(image.order)]) {
         let fails =

@@ -74,7 +74,7 @@ fn of_family(family: Family) -> Result<(), String> {
 /// A launch on every device: by the image that it chooses, and by each one that the device runs and the arguments permit.
 fn every_image(text: &str, images: &[Image], devices: &[Device], fails: &mut impl FnMut(String)) -> Result<(), String> {
     let (func, setup) = (parse(text).map_err(|e| e.to_string())?, Setup::parse(text)?);
-    let strongest = (0..func.orders()).map(|order| setup.strongest(&func, order)).collect::<Result<Vec<_>, _>>()?;
+    let strongest = setup.strongest_of_orders(&func)?;
     let expected = meant(&func, &setup)?;
     // As aligned as buffers are.
     let args = setup.args(&func, &vec![1 << 20; setup.buffers.len()])?;

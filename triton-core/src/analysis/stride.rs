@@ -82,11 +82,16 @@ fn assuming_one(func: &Function, one: Option<Value>) -> SideTable<Value, Strides
     forward(func, &Analyser { func }, parameters)
 }
 
-/// The integer parameters that are strides along the last axis of pointers: if they are 1, that axis runs along memory.
-pub fn unit_candidates(func: &Function) -> Vec<Value> {
+/// The integer parameters of which something may be promised.
+fn integers(func: &Function) -> Vec<Value> {
     let is_int = |param: &&Param| {
         param.promised == Promised::Divisible && func.ty(param.value).elem.num().is_some_and(DType::is_int)
     };
+    func.params.iter().filter(is_int).map(|param| param.value).collect()
+}
+
+/// The integer parameters that are strides along the last axis of pointers: if they are 1, that axis runs along memory.
+pub fn unit_candidates(func: &Function) -> Vec<Value> {
     let pointers = || {
         let results = func.walk().into_iter().flat_map(|inst| func.insts[inst].results.iter().copied());
         results.filter(|&v| matches!(func.ty(v).elem, Elem::Ptr { .. }) && func.ty(v).shape != Shape::SCALAR)
@@ -95,7 +100,7 @@ pub fn unit_candidates(func: &Function) -> Vec<Value> {
         let shape = func.ty(v).shape;
         shape.dims().last() > Some(&1) && strides[v].along(shape.rank() - 1) == Some(1)
     };
-    let params: Vec<Value> = func.params.iter().filter(is_int).map(|param| param.value).collect();
+    let params = integers(func);
     if params.is_empty() || pointers().next().is_none() {
         return Vec::new();
     }
@@ -112,15 +117,11 @@ pub fn unit_candidates(func: &Function) -> Vec<Value> {
 /// Of operands of products that are loaded through pointers, the parameter that is the stride along the last axis, one of `units`, and the one
 /// along another axis: that is 1 where the operand is in column-major order.
 pub fn column_major(func: &Function, units: &[Value]) -> Vec<[Value; 2]> {
-    let is_int = |param: &&Param| {
-        param.promised == Promised::Divisible && func.ty(param.value).elem.num().is_some_and(DType::is_int)
-    };
     let operands = pointers_of_operands(func);
     if operands.is_empty() || units.is_empty() {
         return Vec::new();
     }
-    let ints = func.params.iter().filter(is_int).map(|param| param.value);
-    let if_one: Vec<_> = ints.map(|param| (param, assuming_one(func, Some(param)))).collect();
+    let if_one: Vec<_> = integers(func).into_iter().map(|param| (param, assuming_one(func, Some(param)))).collect();
     let known = analyse(func);
     let is_open = |&ptr: &Value| known[ptr].contiguous(func.ty(ptr).shape).is_none();
     let mut found: Vec<[Value; 2]> = Vec::new();
