@@ -162,8 +162,8 @@ impl Device {
         }
     }
 
-    /// Whether kernels that are loaded from now on have line tables: profilers and debuggers then name lines of the source. The code is the same
-    /// otherwise, and so is its speed. The environment variable `TRITON_DSL_LINE_INFO=1` asks for it from the start.
+    /// Whether kernels that are loaded from now on have line tables: profilers and debuggers then name lines of the source. The instructions are
+    /// the same. The environment variable `TRITON_DSL_LINE_INFO=1` asks for it from the start.
     ///
     /// It holds for every device of the process. What is loaded already stays as it is; the cache on disk keeps both.
     ///
@@ -171,7 +171,7 @@ impl Device {
     /// use triton_runtime::Device;
     ///
     /// Device::set_line_info(true);
-    /// // Nsight Compute attributes the instructions of kernels that are launched here to lines.
+    /// // Kernels that are launched here for the first time have them.
     /// ```
     pub fn set_line_info(asked: bool) {
         line_info::set(asked);
