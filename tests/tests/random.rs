@@ -82,18 +82,11 @@ fn kernels_that_convert_operands_mean_the_same_in_every_image() {
     every_image(Family::Converted);
 }
 
-/// Programs that found a mistake of the compiler: they run each time.
-const FOUND: &[(Family, u64)] = &[
-    // What `ldmatrix` read was not ordered behind the copies of other lanes.
-    (Family::Converted, 1018),
-];
-
 /// Runs the programs of a family, and prints what they reached: the first ones have to reach all of it.
 fn every_image(family: Family) {
     let setting = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let (first, programs) = (setting("TRITON_RANDOM_FIRST", 0), setting("TRITON_RANDOM_PROGRAMS", OF_FAMILY));
-    let found = FOUND.iter().filter(|(of, _)| first == 0 && *of == family).map(|&(_, number)| number);
-    let numbers: Vec<u64> = (first..first + programs).chain(found).collect();
+    let numbers: Vec<u64> = (first..first + programs).collect();
     let results = parallel::map(&numbers, |&number| {
         let program = tutorials::program(family, number);
         let checked = std::panic::catch_unwind(|| tutorials::check(&program)).unwrap_or_else(|_| Err("a panic".into()));

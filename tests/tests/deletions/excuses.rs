@@ -23,6 +23,22 @@ const ONE_WARPGROUP: &[&str] = &[
 
 /// All of them.
 pub const EXCUSES: &[Excuse] = &[
+    Excuse {
+        programs: &[
+            "run/copied_matrices sm_90a aligned16",
+            "run/copied_matrices sm_80 aligned16",
+            "run/copied_matrices sm_80 generic",
+        ],
+        instruction: "bar.sync 0",
+        nth: 1,
+        reason: "each turn of the inner loop, of which there is always one, has a barrier between these uses: threads read what others have copied",
+    },
+    Excuse {
+        programs: &["run/copied_matrices sm_90a aligned16"],
+        instruction: "fence.proxy.async.shared::cta",
+        nth: 1,
+        reason: "the products of the turn before have been waited for, and the fence after the stores is the one that they need",
+    },
     after_meeting(2),
     after_meeting(6),
     after_meeting(10),

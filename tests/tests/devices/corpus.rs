@@ -61,6 +61,7 @@ cases! {
     prefetch,
     prefetch_padding,
     ring_gathered,
+    copied_matrices,
     atomic_acq_rel,
     prefetch_shared,
     cluster_rows,

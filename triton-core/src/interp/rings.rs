@@ -53,9 +53,11 @@ impl Machine<'_> {
         let Op::RingSlot { buffer, item } = inst.op else { return Ok(Vec::new()) };
         let item = self.item(item);
         let slot = self.slot_of(buffer, item)?;
-        // What threads store is there when it is first named; whether they have stored it, its bytes know.
+        // What threads store is there when it is first named, in each run of the loop: a released item is of the run before.
+        // Whether they have stored it, its bytes know.
+        let is_named = |of: &Slot| of.item == item && of.state != State::Released;
         if self.func.ring_of(buffer).is_some_and(|(ring, _)| self.func.is_stored(ring))
-            && self.threads.rings.slots.get(&(buffer, slot)).is_none_or(|of| of.item != item)
+            && !self.threads.rings.slots.get(&(buffer, slot)).is_some_and(is_named)
         {
             self.free_slot(buffer, item)?;
             self.threads.rings.slots.insert((buffer, slot), Slot { item, state: State::Landed });
