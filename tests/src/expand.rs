@@ -9,6 +9,7 @@ use quote::{ToTokens, format_ident, quote};
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree};
+use triton_core::embed::Header;
 
 /// What the attributes of a file give.
 #[derive(Default)]
@@ -178,7 +179,7 @@ impl Expander {
                 // `static IR_0: &str = "..";`, or `static IR_0: &[u8] = b"..";` of what is deflated.
                 TokenTree::Ident(name) if name == "static" && word(1).starts_with("IR_") => {
                     let text = trees.get(at + 6).cloned().map(TokenStream::from);
-                    self.configs.extend(text.and_then(|text| literal(&text).or_else(|| deflated(&text))));
+                    self.configs.extend(text.and_then(|text| embedded(&text)));
                 }
                 TokenTree::Ident(name) if name == "KernelMetadata" && word(3) == "new" => {
                     if let Some(arguments) = group(4) {
@@ -307,10 +308,15 @@ fn groups(tokens: TokenStream) -> impl Iterator<Item = Group> {
     tokens.into_iter().filter_map(|tree| if let TokenTree::Group(group) = tree { Some(group) } else { None })
 }
 
-/// The text of a literal that is a deflated one.
-fn deflated(tokens: &TokenStream) -> Option<String> {
-    let bytes = syn::parse2::<syn::LitByteStr>(tokens.clone()).ok()?.value();
-    String::from_utf8(miniz_oxide::inflate::decompress_to_vec(&bytes).ok()?).ok()
+/// The IR behind the header of a literal.
+fn embedded(tokens: &TokenStream) -> Option<String> {
+    let bytes = syn::parse2::<syn::LitByteStr>(tokens.clone()).ok().map(|bytes| bytes.value());
+    let bytes = bytes.or_else(|| literal(tokens).map(String::into_bytes))?;
+    let (header, stored) = Header::find(&bytes).next()?;
+    match header.stored < header.len {
+        true => String::from_utf8(miniz_oxide::inflate::decompress_to_vec(stored).ok()?).ok(),
+        false => String::from_utf8(stored.to_vec()).ok(),
+    }
 }
 
 fn literal(tokens: &TokenStream) -> Option<String> {

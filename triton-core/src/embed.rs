@@ -1,6 +1,9 @@
 //! What generated code computes while rustc evaluates constants: texts whose [placeholders](crate::ops::outer) are
-//! filled.
+//! filled, and what stands behind their [header](Header).
 
+mod header;
+
+pub use self::header::Header;
 pub use crate::ops::outer::{Hole, holes};
 
 /// The most external constants that a kernel can have.
@@ -31,13 +34,29 @@ pub const fn text(bytes: &[u8]) -> &str {
     }
 }
 
+/// What stands behind a header of this many bytes.
+pub const fn behind(bytes: &'static [u8], header: usize) -> &'static [u8] {
+    bytes.split_at(header).1
+}
+
+/// The same of a text.
+pub const fn text_behind(text: &'static str, header: usize) -> &'static str {
+    text.split_at(header).1
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{fill, text};
+    use super::{behind, fill, text, text_behind};
 
     #[test]
     fn holes_are_filled() {
         const TEXT: [u8; 18] = fill(*b"0x@@@@@000, 0x@001", &[(2, 8, 0x3f80_0000), (14, 4, 0xfffe)]);
         assert_eq!(text(&TEXT), "0x3f800000, 0xfffe");
+    }
+    #[test]
+    fn headers_are_left_out() {
+        const BYTES: &[u8] = behind(b"header\0\xff", 6);
+        const TEXT: &str = text_behind("header;text", 7);
+        assert_eq!((BYTES, TEXT), (&b"\0\xff"[..], "text"));
     }
 }

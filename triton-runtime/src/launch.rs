@@ -17,7 +17,7 @@ use crate::load::{LoadInfo, Loaded};
 use crate::region::Region;
 use crate::sim::SimStream;
 use crate::stream::{Stream, StreamBackend};
-use crate::tensor_map;
+use crate::{tensor_map, trace};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ use triton_core::metadata::{
     Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization, Target,
 };
 use triton_core::types::DType;
+
+mod traced;
 
 pub mod mode {
     //! Who is responsible for a kernel's accesses: the types that a [`Launch`](super::Launch) is marked with.
@@ -289,6 +291,9 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let holds = self.check_args()?;
         self.check_devices(stream)?;
         let dims = self.dims(grid)?;
+        if trace::is_on() {
+            self.trace(stream, holds, dims);
+        }
         match stream.backend() {
             StreamBackend::Cuda(raw) => self.on_cuda(stream, raw, holds, dims),
             StreamBackend::Sim(queue) => self.on_sim(stream, queue, holds, dims),

@@ -83,6 +83,7 @@ mod sync {
 mod tensor;
 mod tensor_map;
 mod threads;
+mod trace;
 mod view;
 #[cfg(feature = "safetensors")]
 mod weights;

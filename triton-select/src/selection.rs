@@ -9,7 +9,7 @@ use crate::predict::Rank;
 use crate::table::{Record, Table, device_name};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-use triton::selection::{Call, Selector};
+use triton::selection::{Call, Explained, Selector};
 use triton::{Device, Error, Result};
 
 /// Why a candidate was chosen.
@@ -30,6 +30,21 @@ pub enum Source {
     Nearest,
     /// It is the first that fits.
     First,
+}
+
+impl Source {
+    /// In words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Source::Memory => "it was chosen for the same key before",
+            Source::Store => "it is the fastest that was measured on this machine",
+            Source::Table => "it is the fastest of the embedded table",
+            Source::Measured => "it is the fastest that was measured just now",
+            Source::Model => "a model predicts that it is the fastest",
+            Source::Nearest => "it is the fastest for the nearest key of the tables",
+            Source::First => "it is the first that fits",
+        }
+    }
 }
 
 /// A choice.
@@ -194,8 +209,12 @@ impl Selection {
 
     /// The time of a candidate that was measured on this machine, in microseconds, if its code is still the same. Infinite if it failed.
     pub fn time(&self, known: &Known, key: &[i64], index: usize) -> Option<f64> {
-        let store = self.measured();
-        let times = store.times(known.op(), key);
+        self.time_in(&self.measured(), known, key, index)
+    }
+
+    /// The same of a table.
+    fn time_in(&self, table: &Table, known: &Known, key: &[i64], index: usize) -> Option<f64> {
+        let times = table.times(known.op(), key);
         times.iter().find(|(name, time)| known.find(name, time.fingerprint) == Some(index)).map(|(_, time)| time.us)
     }
 
@@ -266,5 +285,15 @@ impl Selector for Selection {
     fn failed(&self, call: &Call<'_>, index: usize, error: &Error) {
         let _ = error;
         self.fail(&Members(call), call.key(), index);
+    }
+
+    fn explain(&self, call: &Call<'_>) -> Option<Explained> {
+        let (members, key) = (Members(call), call.key());
+        let known = self.known(&members);
+        let chosen = self.recorded(&known, &members, key).or_else(|| self.guess(&known, &members, key))?;
+        let tables = self.tables.iter().filter(|table| table.is_of(&self.name));
+        let in_tables = |index: usize| tables.clone().find_map(|table| self.time_in(table, &known, key, index));
+        let time = |index: usize| self.time(&known, key, index).or_else(|| in_tables(index));
+        Some(Explained::new(chosen.source.reason(), (0..call.members()).map(time).collect()))
     }
 }

@@ -25,6 +25,29 @@ pub trait Selector {
     fn failed(&self, call: &Call<'_>, index: usize, error: &Error) {
         let _ = (call, index, error);
     }
+
+    /// Why it chooses as it does, for people who ask; `None` if it cannot say.
+    fn explain(&self, call: &Call<'_>) -> Option<Explained> {
+        let _ = call;
+        None
+    }
+}
+
+/// What a selector says of a choice.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Explained {
+    /// Why this member, in a few words: `it is the fastest that was measured on this machine`.
+    pub reason: String,
+    /// Microseconds that were measured of each member, by its number; infinite if it failed.
+    pub measured: Vec<Option<f64>>,
+}
+
+impl Explained {
+    /// A reason, and what was measured.
+    pub fn new(reason: impl Into<String>, measured: Vec<Option<f64>>) -> Explained {
+        Explained { reason: reason.into(), measured }
+    }
 }
 
 impl<S: Selector + ?Sized> Selector for &S {
@@ -34,6 +57,10 @@ impl<S: Selector + ?Sized> Selector for &S {
 
     fn failed(&self, call: &Call<'_>, index: usize, error: &Error) {
         (**self).failed(call, index, error);
+    }
+
+    fn explain(&self, call: &Call<'_>) -> Option<Explained> {
+        (**self).explain(call)
     }
 }
 

@@ -13,7 +13,7 @@ mod saved;
 mod selecting;
 
 pub use crate::kernel::Code;
-pub use call::{Call, Selector};
+pub use call::{Call, Explained, Selector};
 pub use key::{Key, KeyWord};
 pub use saved::Output;
 pub use selecting::Selecting;

@@ -10,6 +10,7 @@ use crate::kernel::{Code, Kernel};
 use crate::launch::{Launch, mode};
 use crate::pool::{Choice, Pool, Tuned};
 use crate::stream::Stream;
+use crate::trace;
 use std::fmt;
 
 /// A kernel with its arguments whose launch asks a [`Selector`] for the member to run. Made by [`Tuned::key`], [`Tuned::legal`] or
@@ -131,11 +132,36 @@ fn choose(
         let mut call = Call::new(key.words(), stream, &mut *pending);
         let chosen = selector.select(&mut call)?;
         if let Some(index) = chosen.filter(|&index| !tried.contains(&index) && call.fits(index)) {
+            if trace::is_on() {
+                tell(&mut call, index, Some(selector));
+            }
             return Ok(Some(index));
         }
     }
     let (_, count, _) = pending.pool();
-    Ok((0..count).find(|index| !tried.contains(index) && pending.fits(*index)))
+    let first = (0..count).find(|index| !tried.contains(index) && pending.fits(*index));
+    if let Some(index) = first
+        && trace::is_on()
+    {
+        tell(&mut Call::new(key.words(), stream, pending), index, None);
+    }
+    Ok(first)
+}
+
+/// Tells of a choice: its reason, and what is known of each member.
+#[cold]
+fn tell(call: &mut Call<'_>, index: usize, selector: Option<&dyn Selector>) {
+    let known = selector.and_then(|selector| selector.explain(call)).unwrap_or_default();
+    let reason = if known.reason.is_empty() { "it is the first that fits" } else { &known.reason };
+    let (pool, key, stream, members) = (call.pool(), call.key().to_vec(), call.stream().clone(), call.members());
+    trace::select(pool, &key, &stream, (index, reason), || {
+        let of_member = |index: usize| {
+            let estimate = call.estimate(index, &Machine::H200).ok();
+            let measured = known.measured.get(index).copied().flatten();
+            trace::Candidate { name: call.name(index), fits: call.fits(index), estimate, measured }
+        };
+        (0..members).map(of_member).collect()
+    });
 }
 
 #[cold]

@@ -7,6 +7,7 @@ use crate::read::signature::Parameter;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use triton_core::ast::{GenericArg, ParamKind};
+use triton_core::embed::Header;
 use triton_core::metadata::{Image, Promised, Text};
 use triton_core::types::{Class, DType};
 use triton_core::{Compiled, embed};
@@ -23,10 +24,13 @@ pub(crate) fn shared(
     let params: Vec<TokenStream> =
         kernel.signature.params.iter().flat_map(|param| params(kernel, instance, param, &mut promises)).collect();
     let count = params.len();
+    let spelling = kernel.spelling(instance);
     let texts = configs.iter().enumerate().map(|(config, compiled)| {
-        let ir = text(&p, ir_name(config), &compiled.config.ir.get(), compiled, outers);
+        let header = |len, stored| header(&spelling, config, len, stored);
+        let ir = text(&p, ir_name(config), &header, &compiled.config.ir.get(), compiled, outers);
         let images = compiled.config.images.iter().enumerate();
-        let images = images.map(|(image, of)| text(&p, ptx_name(config, image), &of.ptx.get(), compiled, outers));
+        let images =
+            images.map(|(image, of)| text(&p, ptx_name(config, image), &none, &of.ptx.get(), compiled, outers));
         quote!(#ir #(#images)*)
     });
     quote!(static PARAMS: [#p::ParamMetadata; #count] = [#(#params),*]; #(#texts)*)
@@ -43,7 +47,7 @@ pub(crate) fn kernel(
     let name = kernel.name();
     let spelling = kernel.spelling(instance);
     let (images, rows): (Vec<_>, Vec<_>) =
-        configs.iter().enumerate().map(|(index, compiled)| config(&p, index, compiled, &keeps)).unzip();
+        configs.iter().enumerate().map(|(index, compiled)| config(&p, &spelling, index, compiled, &keeps)).unzip();
     let configs = rows.len();
     quote! {
         #(#images)*
@@ -164,24 +168,45 @@ fn is_deflated(text: &str) -> bool {
     text.len() >= LEAST && embed::holes(text).is_empty()
 }
 
-/// What makes a text of its static.
-fn taken(p: &TokenStream, name: &Ident, text: &Text) -> TokenStream {
+/// What tools find the IR of a config by, as it is stored.
+fn header(instance: &str, config: usize, len: usize, stored: usize) -> String {
+    Header { instance, config, len, stored }.to_string()
+}
+
+/// What stands before PTX, which tools make of the IR.
+fn none(_: usize, _: usize) -> String {
+    String::new()
+}
+
+/// What makes a text of its static, of this many bytes with the header.
+fn taken(p: &TokenStream, name: &Ident, header: usize, text: &Text) -> TokenStream {
     let text = text.get();
     let len = text.len();
-    if is_deflated(&text) {
-        quote!(#p::Text::deflated(#name, #len, #p::inflate))
-    } else {
-        quote!(#p::Text::plain(#name))
+    match (is_deflated(&text), header > 0) {
+        (true, true) => quote!(#p::Text::deflated(#p::embed::behind(#name, #header), #len, #p::inflate)),
+        (true, false) => quote!(#p::Text::deflated(#name, #len, #p::inflate)),
+        (false, true) => quote!(#p::Text::plain(#p::embed::text_behind(#name, #header))),
+        (false, false) => quote!(#p::Text::plain(#name)),
     }
 }
 
-/// The static of a text. It is deflated, or its placeholders are patched with the values of constants while rustc evaluates it.
-fn text(p: &TokenStream, name: Ident, text: &str, compiled: &Compiled, outers: &[TokenStream]) -> TokenStream {
+/// The static of a text behind its header, which is told how many bytes the text has, and how many are stored. It is deflated, or its
+/// placeholders are patched with the values of constants while rustc evaluates it.
+fn text(
+    p: &TokenStream,
+    name: Ident,
+    header: &dyn Fn(usize, usize) -> String,
+    text: &str,
+    compiled: &Compiled,
+    outers: &[TokenStream],
+) -> TokenStream {
     if is_deflated(text) {
-        let bytes = Literal::byte_string(&miniz_oxide::deflate::compress_to_vec(text.as_bytes(), LEVEL));
+        let stored = miniz_oxide::deflate::compress_to_vec(text.as_bytes(), LEVEL);
+        let bytes = Literal::byte_string(&[header(text.len(), stored.len()).as_bytes(), &stored].concat());
         return quote!(static #name: &[u8] = #bytes;);
     }
-    let holes = embed::holes(text);
+    let text = header(text.len(), text.len()) + text;
+    let holes = embed::holes(&text);
     if holes.is_empty() {
         return quote!(static #name: &str = #text;);
     }
@@ -209,6 +234,7 @@ fn ptx_name(config: usize, image: usize) -> Ident {
 
 fn config(
     p: &TokenStream,
+    instance: &str,
     index: usize,
     compiled: &Compiled,
     keeps: impl Fn(usize, &Image) -> bool,
@@ -217,9 +243,10 @@ fn config(
     let name = format_ident!("IMAGES_{}", index);
     let kept = config.images.iter().enumerate().filter(|(_, image)| keeps(index, image));
     let images: Vec<_> =
-        kept.map(|(number, image)| self::image(p, image, taken(p, &ptx_name(index, number), &image.ptx))).collect();
+        kept.map(|(number, image)| self::image(p, image, taken(p, &ptx_name(index, number), 0, &image.ptx))).collect();
     let count = images.len();
-    let (num_warps, ir) = (config.num_warps, taken(p, &ir_name(index), &config.ir));
+    let header = header(instance, index, 0, 0).len();
+    let (num_warps, ir) = (config.num_warps, taken(p, &ir_name(index), header, &config.ir));
     let images = quote!(static #name: [#p::Image; #count] = [#(#images),*];);
     let row = quote!(#p::Config::new(#num_warps, #ir, #p::Cow::Borrowed(&#name)));
     (images, row)
@@ -283,7 +310,7 @@ fn dtype(dtype: DType) -> Ident {
 
 #[cfg(test)]
 mod tests {
-    use super::{image, taken};
+    use super::{header, image, none, taken};
     use proc_macro2::TokenTree;
     use quote::{format_ident, quote};
     use std::borrow::Cow;
@@ -349,8 +376,8 @@ mod tests {
             spills: None,
         };
         let of = |text: &str| {
-            let tokens = super::text(&quote!(p), format_ident!("T"), text, &compiled, &[quote!(N)]);
-            let kernel = taken(&quote!(p), &format_ident!("T"), &Text::from(text.to_string())).to_string();
+            let tokens = super::text(&quote!(p), format_ident!("T"), &none, text, &compiled, &[quote!(N)]);
+            let kernel = taken(&quote!(p), &format_ident!("T"), 0, &Text::from(text.to_string())).to_string();
             (tokens, kernel)
         };
         let long = "    add.s32 %r1, %r1, %r2;\n".repeat(100);
@@ -374,5 +401,13 @@ mod tests {
         let (tokens, kernel) = of(&format!("{long}mov.u32 %r1, 0x@@@@@000;"));
         assert!(tokens.to_string().contains("p :: embed :: fill"), "{tokens}");
         assert_eq!(kernel, quote!(p::Text::plain(T)).to_string());
+
+        // IR, behind a header of a length that is known without it.
+        let of_header = |len, stored| header("k::<f32>", 1, len, stored);
+        let tokens = super::text(&quote!(p), format_ident!("T"), &of_header, "ret;", &compiled, &[]).to_string();
+        assert!(tokens.contains("k::<f32>\\n1\\n00000004\\n00000004\\nret;"), "{tokens}");
+        let header = of_header(4, 4).len();
+        let kernel = taken(&quote!(p), &format_ident!("T"), header, &Text::from("ret;")).to_string();
+        assert_eq!(kernel, quote!(p::Text::plain(p::embed::text_behind(T, #header))).to_string());
     }
 }

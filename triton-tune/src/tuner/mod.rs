@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 use triton::cache::Cache;
-use triton::selection::{Call, Selector};
+use triton::selection::{Call, Explained, Selector};
 use triton::{Device, Stream};
 use triton_select::{Candidate, List, Members, Rank, Selection, Table, device_name};
 
@@ -232,6 +232,10 @@ impl Selector for Tuner {
 
     fn failed(&self, call: &Call<'_>, index: usize, _: &triton::Error) {
         self.selection.fail(&Members(call), call.key(), index);
+    }
+
+    fn explain(&self, call: &Call<'_>) -> Option<Explained> {
+        self.selection.explain(call)
     }
 }
 
