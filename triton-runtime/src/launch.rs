@@ -46,7 +46,7 @@ pub mod mode {
 
 use mode::{Safe, Unsafe};
 
-/// A kernel with its `N` arguments, ready to be launched; made by calling the kernel.
+/// A kernel with its `N` arguments, ready to be launched. Calling the kernel returns it.
 #[must_use = "a launch does nothing until `.launch(..)`"]
 pub struct Launch<'a, S, const N: usize> {
     kernel: &'static Kernel,

@@ -119,7 +119,7 @@ enum Selected {
     Nothing(String),
 }
 
-/// A kernel with its arguments, one of whose instances will be launched; made by calling `KERNEL_tuned`.
+/// A kernel with its arguments, of which one instance will be launched. Calling `KERNEL_tuned` returns it.
 #[must_use = "a launch does nothing until `.launch(..)`"]
 pub struct Tuned<'a, S, const N: usize, C: 'static> {
     pool: &'static Pool<C>,

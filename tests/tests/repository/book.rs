@@ -7,6 +7,8 @@
 mod errors;
 #[path = "book/output.rs"]
 mod output;
+#[path = "book/speed.rs"]
+mod speed;
 
 use std::path::{Path, PathBuf};
 use triton_tests::corpus::difference;

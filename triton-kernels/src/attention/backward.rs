@@ -11,7 +11,7 @@ use triton::prelude::*;
 all_depths!(Keys: OfKeysPool);
 all_depths!(Queries: OfQueriesPool);
 
-/// Gradients of attention; made by [`attention_backward`].
+/// Builder of the gradients of attention, returned by [`attention_backward`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct AttentionBackward<'a, T> {

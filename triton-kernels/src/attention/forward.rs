@@ -12,7 +12,7 @@ all_depths!(Forwards: ForwardPool);
 /// Queries of a head that the smallest tile holds.
 const FEW: usize = 64;
 
-/// Attention that is described and not enqueued yet; made by [`attention`].
+/// Builder of attention, returned by [`attention`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Attention<'a, T> {
@@ -53,8 +53,8 @@ pub struct Attention<'a, T> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`](crate::Error::Shape); [`Error::Value`](crate::Error::Value) unless the heads of q are a multiple of those of k;
-/// [`Error::Unsupported`](crate::Error::Unsupported) for longer heads; and what the device says.
+/// `launch` returns [`Error::Shape`](crate::Error::Shape), [`Error::Value`](crate::Error::Value) unless the heads of q are a multiple of those of k,
+/// [`Error::Unsupported`](crate::Error::Unsupported) for longer heads, or an error of the device.
 pub fn attention<'a, T: FloatElement>(
     q: impl IntoView<'a, T, 4>,
     k: impl IntoView<'a, T, 4>,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use triton::Constants;
 use triton::prelude::*;
 
-/// A contraction that is described and not enqueued yet; made by [`contract`].
+/// Builder of a contraction, returned by [`contract`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 pub struct Contraction<'a, T> {
     expression: Few<u8, 48>,
@@ -74,8 +74,8 @@ pub struct Contraction<'a, T> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Notation`], [`Error::Rank`], [`Error::Extent`], [`Error::Instance`] for a tile that there is not,
-/// [`Error::Unsupported`] and [`Error::Value`] of [`Modes`], and what the device says.
+/// `launch` returns [`Error::Notation`], [`Error::Rank`], [`Error::Extent`], [`Error::Instance`] for a tile that does not exist,
+/// [`Error::Unsupported`] and [`Error::Value`] of [`Modes`], or an error of the device.
 pub fn contract<'a, T: FloatElement>(
     expression: &str,
     x: impl Into<Modes<'a, T>>,

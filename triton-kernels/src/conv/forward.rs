@@ -10,7 +10,7 @@ use crate::gemm::kernels::epilogue::Epilogue;
 use crate::{Activation, GemmElement, Result, gemm, gemm_batched};
 use triton::prelude::*;
 
-/// A convolution that is described and not enqueued yet; made by [`conv2d`].
+/// Builder of a convolution, returned by [`conv2d`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Conv2d<'a, T> {
@@ -49,8 +49,8 @@ pub struct Conv2d<'a, T> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`](crate::Error::Shape), which tells the places that y has to have; [`Error::Value`](crate::Error::Value) for a stride or
-/// dilation of 0; [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels; and what the device says.
+/// `launch` returns [`Error::Shape`](crate::Error::Shape), which gives the shape that y has to have, [`Error::Value`](crate::Error::Value) for a stride or
+/// dilation of 0, [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels, or an error of the device.
 pub fn conv2d<'a, T: FloatElement>(
     x: impl IntoView<'a, T, 4>,
     w: impl IntoView<'a, T, 4>,

@@ -10,7 +10,7 @@ use crate::gemm::kernels::epilogue::Epilogue;
 use crate::{GemmElement, Result, gemm};
 use triton::prelude::*;
 
-/// The gradient of an input; made by [`conv2d_input_gradient`].
+/// Builder of the input gradient of a convolution, returned by [`conv2d_input_gradient`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Conv2dInputGradient<'a, T> {

@@ -59,7 +59,7 @@ impl Shifts {
     }
 }
 
-/// A shift-convolution that is described and not enqueued yet; made by [`shift_conv`].
+/// Builder of a shift-convolution, returned by [`shift_conv`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct ShiftConv<'a, T> {
@@ -97,7 +97,7 @@ pub struct ShiftConv<'a, T> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels; and what the device says.
+/// `launch` returns [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels, or an error of the device.
 pub fn shift_conv<'a, T: FloatElement>(
     x: impl IntoView<'a, T, 4>,
     w: impl IntoView<'a, T, 2>,

@@ -12,7 +12,7 @@ use crate::lent::scratch;
 use crate::{GemmElement, Result, gemm};
 use triton::prelude::*;
 
-/// The gradient of filters; made by [`conv2d_weight_gradient`].
+/// Builder of the weight gradient of a convolution, returned by [`conv2d_weight_gradient`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Conv2dWeightGradient<'a, T> {

@@ -23,7 +23,7 @@ pub enum Scale<'a> {
     Each(View<'a, f32, 1>),
 }
 
-/// A product that is described and not enqueued yet; made by [`gemm`] and [`gemm_batched`].
+/// Builder of a matrix product, returned by [`gemm`] and [`gemm_batched`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 pub struct Gemm<'a, T, C> {
     op: &'static str,
@@ -102,7 +102,7 @@ pub struct Gemm<'a, T, C> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`], [`Error::Unsupported`] for what there is no code of, [`Error::Instance`], and what the device says.
+/// `launch` returns [`Error::Shape`], [`Error::Unsupported`] where no instance has code, [`Error::Instance`], or an error of the device.
 pub fn gemm<'a, T, C>(
     a: impl IntoView<'a, T, 2>,
     b: impl IntoView<'a, T, 2>,

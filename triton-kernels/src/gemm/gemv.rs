@@ -50,7 +50,7 @@ where
     matrix_vector_tuned::<T, C, TA>(a, x, y, alpha, beta).launch(stream, |of| rows.div_ceil(of.R as usize))
 }
 
-/// A product that is described and not enqueued yet; made by [`gemv`].
+/// Builder of a product of a matrix and a vector, returned by [`gemv`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Gemv<'a, T, C> {
@@ -80,7 +80,7 @@ pub struct Gemv<'a, T, C> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`](crate::Error::Shape), and what the device says.
+/// `launch` returns [`Error::Shape`](crate::Error::Shape), or an error of the device.
 pub fn gemv<'a, T: GemvElement<C>, C: Element>(
     a: impl IntoView<'a, T, 2>,
     x: impl IntoView<'a, T, 1>,

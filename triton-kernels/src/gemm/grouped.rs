@@ -76,7 +76,7 @@ where
     finish(c, None, Some(ends), ViewMut::none(stream.device()), options, stream)
 }
 
-/// A product that is described and not enqueued yet; made by [`gemm_grouped`].
+/// Builder of a grouped matrix product, returned by [`gemm_grouped`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct GroupedGemm<'a, T> {
@@ -112,7 +112,7 @@ pub struct GroupedGemm<'a, T> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported), and what the device says.
+/// `launch` returns [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported), or an error of the device.
 pub fn gemm_grouped<'a, T: GroupedElement>(
     a: impl IntoView<'a, T, 2>,
     b: impl IntoView<'a, T, 3>,

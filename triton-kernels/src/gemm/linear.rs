@@ -6,7 +6,7 @@ use crate::error::{Result, extent};
 use crate::rows::{FloatElement, SumOf, column_sums};
 use triton::{Element, IntoView, IntoViewMut, Stream, View, ViewMut};
 
-/// The gradients of a layer that are wanted; made by [`linear_backward`].
+/// Builder of the gradients of a linear layer, returned by [`linear_backward`].
 #[must_use = "nothing is computed until `.launch(..)`"]
 #[derive(Debug)]
 pub struct LinearBackward<'a, T, W, B> {
@@ -20,11 +20,11 @@ pub struct LinearBackward<'a, T, W, B> {
     deterministic: bool,
 }
 
-/// The gradients of y = x · w + b, of \[M, K\], \[K, N\] and \[N\], from that of y, \[M, N\]: those that are asked for by
+/// The gradients of a linear layer y = x · w + b for x \[M, K\], w \[K, N\] and b \[N\], from dy \[M, N\]. Select them with
 /// [`dx`](LinearBackward::dx), [`dw`](LinearBackward::dw) and [`db`](LinearBackward::db).
 ///
-/// dx = dy · wᵀ, dw = xᵀ · dy, db = the sums of the columns of dy. A layer whose weights are stored \[N, K\] passes their transpose, and that
-/// of their gradient.
+/// dx = dy · wᵀ, dw = xᵀ · dy, db = the sums of the columns of dy. A layer with weights stored as \[N, K\] passes transposed views of the weights
+/// and of their gradient.
 ///
 /// A NaN or an infinity reaches the rows and columns of the gradients that it is a term of, and no others.
 ///
@@ -51,7 +51,7 @@ pub struct LinearBackward<'a, T, W, B> {
 /// ```
 ///
 /// # Errors
-/// Of the launch: [`Error::Shape`](crate::Error::Shape), and what the device says.
+/// `launch` returns [`Error::Shape`](crate::Error::Shape), or an error of the device.
 pub fn linear_backward<'a, T: GemmElement<T> + FloatElement>(
     x: impl IntoView<'a, T, 2>,
     w: impl IntoView<'a, T, 2>,

@@ -81,7 +81,7 @@ fn gated_backward_kernel<T: Float, const R: i32, const N: i32>(
     dgate.store([i, j], (out * activate(v, kind, slope)).to::<T>());
 }
 
-/// An activation of elements; made by [`activation`].
+/// Builder of an activation, returned by [`activation`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Activate<'a, T> {
@@ -143,7 +143,7 @@ where
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }
 
-/// The gradient of an activation; made by [`activation_backward`].
+/// Builder of the gradient of an activation, returned by [`activation_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct ActivateBackward<'a, T> {
@@ -208,7 +208,7 @@ where
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }
 
-/// Elements times an activation of others; made by [`gated`].
+/// Builder of a gated activation: elements times an activation of others, returned by [`gated`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Gated<'a, T> {
@@ -275,7 +275,7 @@ where
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }
 
-/// The gradients of a gated activation; made by [`gated_backward`].
+/// Builder of the gradients of a gated activation, returned by [`gated_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct GatedBackward<'a, T> {

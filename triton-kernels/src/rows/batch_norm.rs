@@ -120,7 +120,7 @@ fn batch_norm_backward_kernel<T: Float>(
     single_db.store([c], total);
 }
 
-/// A norm of channels over a batch; made by [`batch_norm`].
+/// Builder of a batch norm, returned by [`batch_norm`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct BatchNorm<'a, T> {
@@ -256,7 +256,7 @@ where
     Ok(launch.launch(stream, channels)?)
 }
 
-/// A norm of channels by statistics of before; made by [`batch_norm_eval`].
+/// Builder of a batch norm with running statistics, returned by [`batch_norm_eval`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct BatchNormEval<'a, T> {
@@ -338,7 +338,7 @@ where
     Ok(())
 }
 
-/// The gradients of a norm of channels; made by [`batch_norm_backward`].
+/// Builder of the gradients of a batch norm, returned by [`batch_norm_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct BatchNormBackward<'a, T> {

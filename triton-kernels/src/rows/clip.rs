@@ -73,7 +73,7 @@ impl<'a, T> Views<'a, T> {
     }
 }
 
-/// A bound of a norm; made by [`clip_by_norm`].
+/// Builder of gradient clipping by norm, returned by [`clip_by_norm`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct ClipByNorm<'a, T> {

@@ -49,7 +49,7 @@ fn column_sums_kernel<T: Float, const C: i32>(
     }
 }
 
-/// out\[j\] = Σᵢ x\[i, j\], added in `f32`; made by [`column_sums`].
+/// Builder of column sums: out\[j\] = Σᵢ x\[i, j\], added in `f32`, returned by [`column_sums`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct ColumnSums<'a, T> {

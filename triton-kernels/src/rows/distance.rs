@@ -48,7 +48,7 @@ fn distance_kernel<T: Float, const KL: bool>(
     }
 }
 
-/// A loss that compares elements; made by [`mse`] and [`kl_div`].
+/// Builder of an elementwise loss, returned by [`mse`] and [`kl_div`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Distance<'a, T> {

@@ -32,7 +32,7 @@ fn dropout_kernel<T: Float, const R: i32, const N: i32>(
     y.store([i, j], select(bits >= below, v * scale, 0.0).to::<T>());
 }
 
-/// A dropout; made by [`dropout`].
+/// Builder of a dropout, returned by [`dropout`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Dropout<'a, T> {

@@ -57,7 +57,7 @@ fn embedding_ordered_kernel<T: Float, I: Int>(dy: Tensor<T, 2>, ids: Tensor<I, 1
     }
 }
 
-/// A lookup of rows; made by [`embedding`].
+/// Builder of an embedding lookup, returned by [`embedding`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Embedding<'a, T> {
@@ -125,7 +125,7 @@ where
     Ok(())
 }
 
-/// The gradient of a table; made by [`embedding_backward`].
+/// Builder of the gradient of an embedding table, returned by [`embedding_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct EmbeddingBackward<'a, T> {

@@ -118,7 +118,7 @@ fn group_norm_parameters_kernel<T: Float>(
     single_db.store([c], total);
 }
 
-/// A norm of groups of channels; made by [`group_norm`].
+/// Builder of a group norm, returned by [`group_norm`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct GroupNorm<'a, T> {
@@ -251,7 +251,7 @@ fn narrowed<'a>(
     }
 }
 
-/// The gradients of a norm of groups; made by [`group_norm_backward`].
+/// Builder of the gradients of a group norm, returned by [`group_norm_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct GroupNormBackward<'a, T> {

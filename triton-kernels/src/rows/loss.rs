@@ -144,7 +144,7 @@ fn cross_entropy_short_kernel<T: Float, I: Int, const R: i32, const N: i32>(
 /// The most classes of a row that stays in registers.
 const SHORT: usize = 128;
 
-/// A cross entropy; made by [`cross_entropy`].
+/// Builder of a cross entropy, returned by [`cross_entropy`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct CrossEntropy<'a, T> {

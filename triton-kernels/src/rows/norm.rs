@@ -135,7 +135,7 @@ fn added<T: Float, const ADD: bool, const R: i32, const N: i32>(
     if ADD { (v + residual.load([row, j], [R, N]).to::<f32>()).to::<T>().to::<f32>() } else { v }
 }
 
-/// A norm of rows; made by [`layer_norm`] and [`rms_norm`].
+/// Builder of a layer norm or RMS norm, returned by [`layer_norm`] and [`rms_norm`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Norm<'a, T> {

@@ -169,7 +169,7 @@ fn norm_finish_kernel<T: Float>(
     }
 }
 
-/// The gradient of a norm; made by [`layer_norm_backward`] and [`rms_norm_backward`].
+/// Builder of the gradient of a layer norm or RMS norm, returned by [`layer_norm_backward`] and [`rms_norm_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct NormBackward<'a, T> {
@@ -233,8 +233,8 @@ pub fn layer_norm_backward<'a, T: FloatElement>(
     NormBackward { op, x, weight, dy, means, scales, dx, past: None, dw: None, db: None, instance: None }
 }
 
-/// The gradient for x of [`rms_norm`](super::rms_norm), from the gradient dy for y: with n the normalised x and g = dy · weight,
-/// dx = (g − n · mean of g · n) · scale; and, by [`weight`](NormBackward::weight), that of the weight. As [`layer_norm_backward`] otherwise.
+/// The input gradient dx of [`rms_norm`](super::rms_norm), from dy: dx = (g − n · mean of g · n) · scale, where n is the normalised x and
+/// g = dy · weight. [`weight`](NormBackward::weight) adds the gradient of the weight. Otherwise as [`layer_norm_backward`].
 ///
 /// A NaN or an infinity reaches its row of dx, and its column of the gradient of the weight.
 pub fn rms_norm_backward<'a, T: FloatElement>(

@@ -125,7 +125,7 @@ fn adamw_kernel<T: Float, const MASTER: bool, const R: i32, const N: i32>(
     weight.store([i, j], w.to::<T>());
 }
 
-/// A step of gradient descent; made by [`sgd`].
+/// Builder of a step of gradient descent, returned by [`sgd`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Sgd<'a, T> {
@@ -232,7 +232,7 @@ where
     Ok(tuned.launch(stream, |of| programs(shape, of.R, of.N))?)
 }
 
-/// A step of AdamW; made by [`adamw`].
+/// Builder of a step of AdamW, returned by [`adamw`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct AdamW<'a, T> {

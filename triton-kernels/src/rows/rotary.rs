@@ -56,7 +56,7 @@ pub enum Pairs {
     Adjacent,
 }
 
-/// A rotary position embedding; made by [`rotary`] and [`rotary_backward`].
+/// Builder of a rotary position embedding, returned by [`rotary`] and [`rotary_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Rotary<'a, T> {

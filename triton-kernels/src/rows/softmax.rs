@@ -168,7 +168,7 @@ fn softmax_backward_kernel<T: Float, const R: i32, const N: i32, const LOOP: boo
     }
 }
 
-/// A softmax along rows; made by [`softmax`], [`log_softmax`], [`softmax_in_place`] and [`log_softmax_in_place`].
+/// Builder of a softmax along rows, returned by [`softmax`], [`log_softmax`], [`softmax_in_place`] and [`log_softmax_in_place`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Softmax<'a, T> {
@@ -338,7 +338,7 @@ fn positive(op: &'static str, scale: f32) -> Result<()> {
     value(op, "scale", scale, scale > 0.0 && scale.is_finite(), "a positive number", fix)
 }
 
-/// The gradient of a softmax; made by [`softmax_backward`] and [`log_softmax_backward`].
+/// Builder of the gradient of a softmax, returned by [`softmax_backward`] and [`log_softmax_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct SoftmaxBackward<'a, T> {

@@ -1,12 +1,12 @@
-//! What a product of 16 bits takes by waves: the prior of the model of times.
+//! An estimate by waves of the time of a 16-bit product: the prior of the model of times.
 //!
-//! The fullest multiprocessor has ⌈blocks / 132⌉ blocks, of which as many are resident as their shared memory allows. An iteration of the loop
-//! over K takes a block what is longer, its arithmetic or the traffic of its operands, which is slower the more multiprocessors load; blocks
-//! that are resident together take turns, but none is faster than the latency of a load and a product. What the whole product reads and writes
-//! takes the time of memory, some of it beside the rest.
+//! The fullest multiprocessor has ⌈blocks / 132⌉ blocks. Their shared memory limits how many of them are resident. For one block, an iteration over
+//! K takes the time of its arithmetic or of its operand traffic, whichever is longer. Traffic is slower the more multiprocessors load. Resident
+//! blocks take turns, but no iteration is shorter than the latency of a load and a product. Reading and writing the whole product takes memory
+//! time, some of which overlaps with the rest.
 //!
-//! The constants were fitted to 70,000 times of 1,500 products on an H200, by their logarithms. They are the device's own; the choice of a tile follows
-//! from their ratios, which an H100 has in common.
+//! The constants were fitted to 70,000 times of 1,500 products on an H200, by their logarithms. They are specific to that device. The choice of a tile
+//! depends on their ratios alone, and an H100 has the same ratios.
 
 use super::{Instance, Kernel, Kind, MULTIPROCESSORS, Plan, Problem};
 

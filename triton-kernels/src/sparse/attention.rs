@@ -71,7 +71,7 @@ fn attention_kernel<T: Float, const BM: i32, const BK: i32, const D: i32>(
     out.store([z, head, row, 0], (sums * share).to::<T>().reshape([1, 1, BM, D]));
 }
 
-/// Block-sparse attention; made by [`block_sparse_attention`].
+/// Builder of block-sparse attention, returned by [`block_sparse_attention`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct BlockSparseAttention<'a, T> {
@@ -139,7 +139,7 @@ impl<'a, T: FloatElement> BlockSparseAttention<'a, T> {
     /// Enqueues it.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if an operand has not the shape that q and the layout require, [`Error::Value`](crate::Error::Value)
+    /// [`Error::Shape`](crate::Error::Shape) if an operand does not have the shape that q and the layout require, [`Error::Value`](crate::Error::Value)
     /// if D is greater than 128, or the scale is not finite; errors of the device.
     pub fn launch(self, stream: &Stream) -> Result<()> {
         T::dispatch::<Forward>(self, stream)

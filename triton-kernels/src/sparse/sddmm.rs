@@ -69,7 +69,7 @@ fn sddmm_kernel<T: Float, const S: i32, const BK: i32, const WHOLE: bool>(
     }
 }
 
-/// A product whose result is block-sparse; made by [`sddmm`].
+/// Builder of a product with a block-sparse result (SDDMM), returned by [`sddmm`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Sddmm<'a, T: Element> {
@@ -124,7 +124,7 @@ impl<'a, T: FloatElement> Sddmm<'a, T> {
     /// Enqueues it: a launch for each width of super-blocks. The first launch of a layout uploads their tables.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if q or k has not the shape that the scores require; errors of the device.
+    /// [`Error::Shape`](crate::Error::Shape) if q or k does not have the shape that the scores require; errors of the device.
     pub fn launch(self, stream: &Stream) -> Result<()> {
         T::dispatch::<Forward>(self, stream)
     }

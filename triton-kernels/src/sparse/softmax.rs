@@ -188,7 +188,7 @@ pub enum Mask {
     Multiply,
 }
 
-/// A softmax of block-sparse scores; made by [`sparse_softmax`].
+/// Builder of the softmax of block-sparse scores, returned by [`sparse_softmax`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct SparseSoftmax<'a, T: Element> {
@@ -323,7 +323,7 @@ fn finite(op: &'static str, scale: f32) -> Result<()> {
     value(op, "scale", scale, scale.is_finite(), "a finite number", "it multiplies all scores")
 }
 
-/// The gradient of a softmax of block-sparse scores; made by [`sparse_softmax_backward`].
+/// Builder of the gradient of a softmax of block-sparse scores, returned by [`sparse_softmax_backward`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct SparseSoftmaxBackward<'a, T: Element> {

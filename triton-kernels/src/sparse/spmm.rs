@@ -105,7 +105,7 @@ fn spmm_kernel<T: Float, const BM: i32, const BN: i32, const BK: i32, const TRAN
     }
 }
 
-/// A product of a block-sparse matrix and a dense one; made by [`spmm`].
+/// Builder of the product of a block-sparse and a dense matrix, returned by [`spmm`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
 #[derive(Debug)]
 pub struct Spmm<'a, T: Element> {
@@ -167,7 +167,7 @@ impl<'a, T: FloatElement> Spmm<'a, T> {
     /// Enqueues it. The first launch of a layout with a length of segments uploads their table.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if v or out has not the shape that p requires, [`Error::Value`](crate::Error::Value) if segments
+    /// [`Error::Shape`](crate::Error::Shape) if v or out does not have the shape that p requires, [`Error::Value`](crate::Error::Value) if segments
     /// have no blocks; errors of the device.
     pub fn launch(self, stream: &Stream) -> Result<()> {
         T::dispatch::<Forward>(self, stream)

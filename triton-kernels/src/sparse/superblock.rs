@@ -14,7 +14,7 @@ pub struct SuperBlock<'a> {
     pub columns: &'a [usize],
 }
 
-/// The blocks of a mask as super-blocks, each block in one of them; made by [`superblock`].
+/// The blocks of a mask as super-blocks, each block in one of them. Returned by [`superblock`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Partition {
     groups: Vec<Group>,
