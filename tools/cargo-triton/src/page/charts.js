@@ -43,12 +43,12 @@ function drawCosts(panel) {
   const foot = (name, cycles, text) => el("tr", {}, el("td", { class: "num" }, number(cycles)), el("td", { class: "num" }, `${number((cycles / total) * 100)}%`),
     el("td", { colspan: "3" }), el("td", {}, name), el("td", { colspan: "2" }, text));
   const whole = table("Estimated costs", [sorted("cycles", "descending", (a, b) => b.cycles - a.cycles), "#share", "", "#times", "#cycles each", "kind", program, "line"], [],
-    [foot("convert", converted, `${conversions.length} conversions between layouts`), foot("total", total, DATA.total)]);
+    [foot("convert", converted, `${conversions.length} conversions between layouts`), foot("total", total, `${costs.length} operations`)]);
   whole.tBodies[0].replaceWith(body);
   panel.replaceChildren(
     el("div", { class: "stack", role: "img", "aria-label": "Cycles by kind" }, ...ordered.map(([kind, cycles]) =>
       el("i", { class: kindClass(kind), style: `flex-grow:${cycles}`, title: `${kind}: ${number(cycles)} cycles` }))),
-    el("p", { class: "legends" }, ...ordered.map(([kind, cycles]) => el("span", {}, swatch(kind), ` ${number((cycles / total) * 100)}% `))),
+    el("p", { class: "legends" }, ...ordered.map(([kind, cycles]) => el("span", {}, swatch(kind), ` ${number((cycles / total) * 100)}% `)), el("strong", {}, DATA.total)),
     whole);
 }
 
@@ -228,7 +228,7 @@ function drawImages(panel) {
   const taken = (image) => (image.taken === null ? el("span", { class: "quiet" }, "no launch known") : image.taken ? el("span", { class: "good" }, "✓ this launch") : "no");
   const rows = DATA.images.map((image) => el("tr", { class: image.taken ? "taken" : "" },
     el("td", {}, el("code", {}, `${image.target} ${image.assumes}${image.programs ? ` ${image.programs}` : ""}`), image.shown ? el("span", { class: "tag" }, "shown here") : ""),
-    el("td", { class: "wide" }, image.meaning), el("td", {}, taken(image)), el("td", { class: "wide" }, image.why),
-    el("td", { class: "num" }, number(image.threads)), el("td", {}, image.cluster.join(" × ")), el("td", { class: "num" }, bytes(image.shared_bytes)), el("td", { class: "num" }, bytes(image.ptx_bytes))));
+    el("td", { class: "wide" }, image.meaning), el("td", { class: "plain" }, taken(image)), el("td", { class: "wide" }, image.why),
+    el("td", { class: "num" }, number(image.threads)), el("td", { class: "plain" }, image.cluster.join(" × ")), el("td", { class: "num" }, bytes(image.shared_bytes)), el("td", { class: "num" }, bytes(image.ptx_bytes))));
   panel.replaceChildren(table("Images", ["image", "what it may assume", "taken", "why", "#threads", "cluster", "#shared", "#PTX"], rows));
 }

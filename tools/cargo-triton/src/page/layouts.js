@@ -86,8 +86,12 @@ function drawGrid(host, grid) {
   const cells = el("canvas", { "aria-hidden": "true" });
   const over = el("canvas", { class: "over", tabindex: "0", role: "img", "aria-label": `${grid.rows} rows and ${grid.columns} columns; arrow keys move over the cells`, "aria-describedby": "cell" });
   const most = Math.max(4, Math.min(40, Math.floor(3000 / Math.max(grid.columns, grid.rows))));
-  const fit = Math.min((host.clientWidth - AXIS - 20) / grid.columns, (host.clientHeight - AXIS - 20) / grid.rows);
-  const size = el("input", { type: "range", min: "2", max: most, value: Math.max(grid.rows > 128 ? 3 : 6, Math.min(most, Math.floor(fit))), "aria-label": "Size of a cell" });
+  const size = el("input", { type: "range", min: "2", max: most, "aria-label": "Size of a cell" });
+  // A cell fits its drawing into the section, if it can still be seen then.
+  const fit = () => {
+    const room = Math.min((host.clientWidth - AXIS - 20) / grid.columns, (host.clientHeight - AXIS - 20) / grid.rows);
+    return Math.max(grid.rows > 128 ? 3 : 6, Math.min(most, Math.floor(room)));
+  };
   const readout = byId("cell");
   let at = 0;
 
@@ -158,9 +162,16 @@ function drawGrid(host, grid) {
     event.preventDefault();
     point(at + by, false);
   });
-  size.addEventListener("input", draw);
+  host.resize = () => {
+    if (!size.touched && Number(size.value) !== fit()) {
+      size.value = fit();
+      draw();
+    }
+  };
+  size.addEventListener("input", () => { size.touched = true; draw(); });
   byId("cell-size").replaceChildren(el("label", {}, "cell ", size), el("span", { class: "quiet" }, grid.legend));
   host.replaceChildren(el("div", { class: "canvases" }, cells, over));
+  size.value = fit();
   draw();
 }
 
@@ -191,6 +202,7 @@ function drawLayouts(panel) {
     drawGrid(host, one.grid(one));
   };
   picker.addEventListener("change", show);
+  new ResizeObserver(() => host.resize && host.resize()).observe(host);
   panel.replaceChildren(el("div", { class: "layout-view" }, host,
     el("aside", { "aria-label": "About the layout" }, picker, el("div", { id: "cell-size" }), el("div", { id: "cell", role: "status" }), facts)));
   show();

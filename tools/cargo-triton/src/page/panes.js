@@ -199,8 +199,11 @@ function activate(next) {
 
 // Marks all lines of one line of Rust; those of the same column are marked stronger.
 function mark(key, column, from) {
-  for (const node of marks.nodes) node.classList.remove("hit", "exact");
-  Object.assign(marks, { key, column, nodes: [] });
+  const already = key === marks.key && column === marks.column;
+  if (!already) {
+    for (const node of marks.nodes) node.classList.remove("hit", "exact");
+    Object.assign(marks, { key, column, nodes: [] });
+  }
   const reveals = [];
   for (const one of PANES) {
     const indices = (key && one.keys.get(key)) || [];
@@ -209,6 +212,7 @@ function mark(key, column, from) {
     for (const i of indices) {
       const same = column && one.id !== "src" && one.rows[i].at[2] === column;
       if (same && !exact) [first, exact] = [i, true];
+      if (already) continue;
       one.nodes[i].classList.add("hit");
       if (same) one.nodes[i].classList.add("exact");
       marks.nodes.push(one.nodes[i]);
@@ -239,7 +243,14 @@ function select(from, index, pin) {
   if (!pin) return;
   marks.pinned = [from, index];
   activate(from);
-  if (row.id) history.replaceState(null, "", `#${row.id}`);
+  if (row.id) address(`#${row.id}`);
+}
+
+// The page's address names the pinned line. Browsers refuse many changes in a row, so only the last one is made.
+let addressing = null;
+function address(hash) {
+  clearTimeout(addressing);
+  addressing = setTimeout(() => history.replaceState(null, "", hash || location.pathname + location.search), 200);
 }
 
 // While a line is pinned the pointer moves nothing.
@@ -252,7 +263,7 @@ function unpin() {
   if (marks.selected) marks.selected.removeAttribute("aria-selected");
   marks.selected = null;
   mark(null, null, null);
-  history.replaceState(null, "", location.pathname + location.search);
+  address("");
 }
 
 // Goes to an element by its id; false if there is none. A line of a source that is missing is still marked elsewhere.
@@ -378,8 +389,10 @@ function showPass(index) {
   find(byId("query").value);
   const changed = rows.findIndex((row) => row.class === "new");
   if (marks.pinned && marks.pinned[0] === ir) marks.pinned = null;
-  mark(marks.key, marks.column, null);
-  if (!marks.key && changed >= 0) ir.reveal(changed);
+  const { key, column } = marks;
+  mark(null, null, null);
+  mark(key, column, null);
+  if (!key && changed >= 0) ir.reveal(changed);
 }
 
 // The next pass that changed something, or the last one of all.
@@ -426,7 +439,7 @@ function sourceRows() {
       const share = cycles ? `${Math.max(1, Math.round((cycles / total) * 100))}%` : null;
       rows.push({
         text, label: at[1], at, id: `src-${keyOf(at)}`,
-        data: cycles ? { "data-heat": share, title: `${number(cycles)} cycles, ${share} of all`, style: `--heat:${(cycles / most).toFixed(3)}` } : {},
+        data: cycles ? { "data-heat": share, title: `${number(cycles)} cycles, ${share} of all`, style: `--share:${(cycles / most).toFixed(3)}` } : {},
       });
     }
   }
