@@ -5,6 +5,14 @@ const kindClass = (kind) => `kind kind-${KINDS.includes(kind) ? kind : "other"}`
 const swatch = (kind) => el("span", { class: "legend" }, el("i", { class: kindClass(kind) }), kind);
 const missing = (text) => el("p", { class: "missing" }, text);
 
+const cell = (...children) => el("td", {}, ...children);
+const num = (text) => el("td", { class: "num" }, text);
+const wide = (...children) => el("td", { class: "wide" }, ...children);
+const bar = (kind, share) => el("td", { class: "bar-cell" }, el("i", { class: kindClass(kind), style: `width:${(share * 100).toFixed(1)}%` }));
+const percent = (share) => `${number(share * 100)}%`;
+const text = (name, x, y, anchor, content, transform) => svg("text", { class: name, x, y, "text-anchor": anchor, transform }, content);
+const rule = (x1, y1, x2, y2, name = "grid") => svg("line", { class: name, x1, y1, x2, y2 });
+
 function table(name, heads, rows, foot) {
   const head = heads.map((one) => (one.nodeType ? one : el("th", { scope: "col", class: one.startsWith("#") ? "num" : "" }, one.replace(/^#/, ""))));
   return el("table", { "aria-label": name }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows), foot ? el("tfoot", {}, ...foot) : null);
@@ -19,12 +27,12 @@ function drawCosts(panel) {
   const row = (cost) => el("tr", { class: `${cost.kind === "convert" ? "convert" : ""}${cost.at ? " clickable" : ""}`, onclick: (event) => {
     if (cost.at && !event.target.closest("a")) go(`src-${keyOf(cost.at)}`, cost.at[2]);
   } },
-  el("td", { class: "num" }, number(cost.cycles)), el("td", { class: "num" }, `${number((cost.cycles / total) * 100)}%`),
-  el("td", { class: "bar-cell" }, el("i", { class: kindClass(cost.kind), style: `width:${((cost.cycles / most) * 100).toFixed(1)}%` })),
-  el("td", { class: "num" }, `× ${cost.times}`), el("td", { class: "num" }, number(cost.cycles / (cost.times || 1))),
-  el("td", {}, cost.kind), el("td", { class: "wide" }, el("code", {}, cost.text)), el("td", {}, sourceLink(cost.at)));
+  num(number(cost.cycles)), num(percent(cost.cycles / total)),
+  bar(cost.kind, cost.cycles / most),
+  num(`× ${cost.times}`), num(number(cost.cycles / (cost.times || 1))),
+  cell(cost.kind), wide(el("code", {}, cost.text)), cell(sourceLink(cost.at)));
   const sorted = (name, order, compare) => {
-    const head = el("th", { scope: "col", "aria-sort": "none" }, el("button", { type: "button", onclick: () => {
+    const head = el("th", { scope: "col", "aria-sort": "none" }, button({ onclick: () => {
       for (const one of panel.querySelectorAll("th[aria-sort]")) one.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", order);
       body.replaceChildren(...[...costs].sort(compare).map(row));
@@ -40,22 +48,22 @@ function drawCosts(panel) {
   const ordered = [...kinds].sort((a, b) => b[1] - a[1]);
   const conversions = costs.filter((cost) => cost.kind === "convert");
   const converted = conversions.reduce((sum, cost) => sum + cost.cycles, 0);
-  const foot = (name, cycles, text) => el("tr", {}, el("td", { class: "num" }, number(cycles)), el("td", { class: "num" }, `${number((cycles / total) * 100)}%`),
-    el("td", { colspan: "3" }), el("td", {}, name), el("td", { colspan: "2" }, text));
+  const foot = (name, cycles, text) => el("tr", {}, num(number(cycles)), num(percent(cycles / total)),
+    el("td", { colspan: "3" }), cell(name), el("td", { colspan: "2" }, text));
   const whole = table("Estimated costs", [sorted("cycles", "descending", (a, b) => b.cycles - a.cycles), "#share", "", "#times", "#cycles each", "kind", program, "line"], [],
     [foot("convert", converted, `${conversions.length} conversions between layouts`), foot("total", total, `${costs.length} operations`)]);
   whole.tBodies[0].replaceWith(body);
   panel.replaceChildren(
     el("div", { class: "stack", role: "img", "aria-label": "Cycles by kind" }, ...ordered.map(([kind, cycles]) =>
       el("i", { class: kindClass(kind), style: `flex-grow:${cycles}`, title: `${kind}: ${number(cycles)} cycles` }))),
-    el("p", { class: "legends" }, ...ordered.map(([kind, cycles]) => el("span", {}, swatch(kind), ` ${number((cycles / total) * 100)}% `)), el("strong", {}, DATA.total)),
+    el("p", { class: "legends" }, ...ordered.map(([kind, cycles]) => el("span", {}, swatch(kind), ` ${percent(cycles / total)}`)), el("strong", {}, DATA.total)),
     whole);
 }
 
 function drawLoops(panel) {
   const rings = DATA.rings.map((ring) => el("li", {}, ring));
-  const loads = DATA.loads.map((load) => el("tr", {}, el("td", {}, el("span", { class: load.ahead ? "good" : "poor" }, load.ahead ? "✓ ahead" : "✗ not ahead")),
-    el("td", { class: "wide" }, load.text), el("td", {}, sourceLink(load.at))));
+  const loads = DATA.loads.map((load) => el("tr", {}, cell(el("span", { class: load.ahead ? "good" : "poor" }, load.ahead ? "✓ ahead" : "✗ not ahead")),
+    wide(load.text), cell(sourceLink(load.at))));
   panel.replaceChildren(
     el("h3", {}, "Rings"), rings.length ? el("ul", {}, ...rings) : missing("No loop of this kernel fills a ring."),
     el("h3", {}, "Loads in loops"), loads.length ? table("Loads in loops", ["runs", "load, and why", "line"], loads) : missing("No loop of this kernel loads a tile."));
@@ -86,7 +94,7 @@ function drawTimeline(panel) {
     const parts = [];
     const every = Math.max(1, tickStep(view.to - view.from, 10));
     for (let t = Math.ceil(view.from / every) * every; t <= view.to; t += every)
-      parts.push(svg("line", { class: "grid", x1: x(t), x2: x(t), y1: TOP - 4, y2: height }), svg("text", { class: "axis", x: x(t), y: 12, "text-anchor": "middle" }, number(t)));
+      parts.push(rule(x(t), TOP - 4, x(t), height), text("axis", x(t), 12, "middle", number(t)));
     const inside = svg("svg", { x: LEFT, y: 0, width: width() - LEFT, height });
     for (const [i, event] of timeline.events.entries()) {
       if (event.to < view.from || event.from > view.to) continue;
@@ -94,10 +102,10 @@ function drawTimeline(panel) {
       const wide = Math.max(1.5, (event.to - event.from) * scale() - 0.5);
       inside.append(svg("rect", { class: kindClass(event.kind), x: left, y: y + 3, width: wide, height: LANE - 6, rx: 2, "data-event": i }));
       const room = Math.floor((wide - 8) / 6.2);
-      if (room > 3) inside.append(svg("text", { class: "in-bar", x: Math.max(left, 0) + 4, y: y + 16 }, event.text.slice(0, room)));
+      if (room > 3) inside.append(text("in-bar", Math.max(left, 0) + 4, y + 16, "start", event.text.slice(0, room)));
     }
-    timeline.lanes.forEach((lane, i) => parts.push(svg("line", { class: "grid", x1: 0, x2: width(), y1: TOP + i * LANE, y2: TOP + i * LANE }),
-      svg("text", { class: "lane", x: 4, y: TOP + i * LANE + 16 }, lane.length > 17 ? `${lane.slice(0, 16)}…` : lane)));
+    timeline.lanes.forEach((lane, i) => parts.push(rule(0, TOP + i * LANE, width(), TOP + i * LANE),
+      text("lane", 4, TOP + i * LANE + 16, "start", lane.length > 17 ? `${lane.slice(0, 16)}…` : lane)));
     chart.setAttribute("width", width());
     chart.replaceChildren(...parts, inside);
   };
@@ -137,7 +145,7 @@ function drawTimeline(panel) {
     const one = eventOf(event);
     if (one && !(drag && drag.moved) && !(one.ptx !== null && go(`ptx-${one.ptx + 1}`)) && one.at) go(`src-${keyOf(one.at)}`, one.at[2]);
   });
-  new ResizeObserver(draw).observe(panel);
+  new ResizeObserver(() => requestAnimationFrame(draw)).observe(panel);
   const kinds = [...new Set(timeline.events.map((event) => event.kind))];
   panel.replaceChildren(el("p", { class: "legends" }, ...kinds.map(swatch), el("span", { class: "quiet" }, timeline.note)), chart, readout);
   draw();
@@ -157,7 +165,7 @@ function drawShared(resources) {
     class: `buffer band${resources.shared.indexOf(one) % 6}`, href: one.at ? `#src-${keyOf(one.at)}` : null, title: `${one.name}: ${one.what}, bytes ${one.first} to ${one.first + one.bytes}`,
     style: `left:${(one.first / whole) * 100}%;width:${(one.bytes / whole) * 100}%;top:${y * 26}px`,
   }, one.name)));
-  const list = resources.shared.map((one) => el("tr", {}, el("td", {}, el("code", {}, one.name)), el("td", {}, one.what), el("td", { class: "num" }, number(one.first)), el("td", { class: "num" }, number(one.bytes)), el("td", {}, sourceLink(one.at))));
+  const list = resources.shared.map((one) => el("tr", {}, cell(el("code", {}, one.name)), cell(one.what), num(number(one.first)), num(number(one.bytes)), cell(sourceLink(one.at))));
   return el("div", {}, el("div", { class: "buffers", style: `height:${rows.length * 26}px` }, ...bars),
     el("div", { class: "ends quiet" }, el("span", {}, "byte 0"), el("span", {}, bytes(whole))),
     table("Buffers in shared memory", ["buffer", "what", "#first byte", "#bytes", "line"], list));
@@ -167,68 +175,68 @@ function drawResources(panel) {
   const one = DATA.resources;
   const item = (name, value, note) => el("div", { class: "fact" }, el("dt", {}, name), el("dd", {}, el("strong", {}, value), note ? el("span", { class: "quiet" }, ` ${note}`) : ""));
   const spills = one.spill_bytes === null ? ["unknown", "ask ptxas"] : one.spill_bytes ? [bytes(one.spill_bytes), "to local memory"] : ["none", ""];
-  const percent = `${number(one.occupancy * 100)}%`;
+  const occupancy = percent(one.occupancy);
   panel.replaceChildren(
     el("dl", { class: "facts" },
       item("Registers", number(one.registers), `a thread, by ${one.registers_by === "ptxas" ? "ptxas" : "an estimate"}`), item("Spills", ...spills),
       item("Threads", number(one.threads), `a block, ${number(one.threads / 32)} warps`), item("Shared memory", bytes(one.shared_bytes), "a block"),
-      item("Blocks", number(one.blocks), `a multiprocessor of ${one.machine}`), item("Occupancy", percent, `limited by ${one.limited_by}`)),
-    el("div", { class: "meter", role: "img", "aria-label": `Occupancy ${percent}` }, el("i", { style: `width:${one.occupancy * 100}%` })),
+      item("Blocks", number(one.blocks), `a multiprocessor of ${one.machine}`), item("Occupancy", occupancy, `limited by ${one.limited_by}`)),
+    el("div", { class: "meter", role: "img", "aria-label": `Occupancy ${occupancy}` }, el("i", { style: `width:${occupancy}` })),
     el("h3", {}, "Shared memory by buffer"), drawShared(one));
 }
 
 function rooflineChart(one) {
-  const [W, H, L, R, T, B] = [620, 330, 56, 14, 14, 40];
+  const [W, H, L, R, T, B] = [620, 270, 56, 14, 16, 36];
   const intensity = one.flops / one.bytes;
   const reached = one.flops / one.estimate_us / 1e6;
   const roof = (x, tflops, gbps) => Math.min(tflops, (x * gbps) / 1000);
   const ridge = (one.peak_tflops * 1000) / one.peak_gbps;
   const decade = (value, by) => Math.floor(Math.log10(value)) + by;
   const [x0, x1] = [Math.min(decade(intensity, 0), decade(ridge, -1)), Math.max(decade(intensity, 1), decade(ridge, 2))];
-  const [y0, y1] = [Math.min(decade(reached, 0), decade(roof(10 ** x0, one.sustained_tflops, one.sustained_gbps), 1)), decade(one.peak_tflops, 1)];
+  const [y0, y1] = [Math.min(decade(reached, 0), decade(roof(10 ** x0, one.sustained_tflops, one.sustained_gbps), 0)), decade(one.peak_tflops, 1)];
   const x = (value) => L + ((Math.log10(value) - x0) / (x1 - x0)) * (W - L - R);
   const y = (value) => H - B - ((Math.log10(value) - y0) / (y1 - y0)) * (H - T - B);
   const parts = [];
   const digits = (power) => (power < 0 ? (10 ** power).toFixed(-power) : number(10 ** power));
-  for (let p = x0; p <= x1; p++) parts.push(svg("line", { class: "grid", x1: x(10 ** p), x2: x(10 ** p), y1: T, y2: H - B }), svg("text", { class: "axis", x: x(10 ** p), y: H - B + 15, "text-anchor": "middle" }, digits(p)));
-  for (let p = y0; p <= y1; p++) parts.push(svg("line", { class: "grid", x1: L, x2: W - R, y1: y(10 ** p), y2: y(10 ** p) }), svg("text", { class: "axis", x: L - 6, y: y(10 ** p) + 4, "text-anchor": "end" }, digits(p)));
-  parts.push(svg("text", { class: "axis", x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, "flops for each byte of memory"), svg("text", { class: "axis", x: 12, y: (T + H - B) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(T + H - B) / 2})` }, "Tflop/s"));
+  for (let p = x0; p <= x1; p++) parts.push(rule(x(10 ** p), T, x(10 ** p), H - B), text("axis", x(10 ** p), H - B + 15, "middle", digits(p)));
+  for (let p = y0; p <= y1; p++) parts.push(rule(L, y(10 ** p), W - R, y(10 ** p)), text("axis", L - 6, y(10 ** p) + 4, "end", digits(p)));
+  parts.push(text("axis", (L + W) / 2, H - 6, "middle", "flops for each byte of memory"),
+    text("axis", 12, (T + H - B) / 2, "middle", "Tflop/s", `rotate(-90 12 ${(T + H - B) / 2})`));
   const line = (name, tflops, gbps) => {
     const corner = (tflops * 1000) / gbps;
     const start = Math.max(10 ** x0, 10 ** y0 / (gbps / 1000));
     parts.push(svg("polyline", { class: `roof ${name}`, points: [[start, roof(start, tflops, gbps)], [corner, tflops], [10 ** x1, tflops]].map(([a, b]) => `${x(a)},${y(b)}`).join(" ") }));
     const below = name === "sustained" ? 14 : -5;
-    parts.push(svg("text", { class: `roof-name ${name}`, x: W - R - 4, y: y(tflops) + below, "text-anchor": "end" }, `${name}: ${number(tflops)} Tflop/s, ${number(gbps)} GB/s`));
+    parts.push(text(`roof-name ${name}`, W - R - 4, y(tflops) + below, "end", `${name}: ${number(tflops)} Tflop/s, ${number(gbps)} GB/s`));
   };
   line("peak", one.peak_tflops, one.peak_gbps);
   line("sustained", one.sustained_tflops, one.sustained_gbps);
   const limit = roof(intensity, one.sustained_tflops, one.sustained_gbps);
   const left = x(intensity) > W / 2;
-  parts.push(svg("line", { class: "drop", x1: x(intensity), x2: x(intensity), y1: y(limit), y2: H - B }), svg("circle", { class: "launch", cx: x(intensity), cy: y(reached), r: 5 }),
-    svg("text", { class: "launch-name", x: x(intensity) + (left ? -10 : 10), y: y(reached) + 18, "text-anchor": left ? "end" : "start" },
-      `${number(reached)} Tflop/s, ${number((reached / limit) * 100)}% of sustained`));
+  parts.push(rule(x(intensity), y(limit), x(intensity), H - B, "drop"), svg("circle", { class: "launch", cx: x(intensity), cy: y(reached), r: 5 }),
+    text("launch-name", x(intensity) + (left ? -10 : 10), y(reached) + 18, left ? "end" : "start", `${number(reached)} Tflop/s, ${percent(reached / limit)} of sustained`));
   return svg("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Roofline: ${number(reached)} Tflop/s at ${number(intensity)} flops a byte` }, ...parts);
 }
 
 function drawRoofline(panel) {
   const one = DATA.roofline;
   if (!one) return panel.replaceChildren(missing(DATA.roofline_missing || "No roofline."));
-  const most = Math.max(one.estimate_us, ...one.parts.map((part) => part[1]));
-  const bar = ([name, us], whole) => el("tr", { class: whole ? "whole" : "" }, el("th", { scope: "row" }, name),
-    el("td", { class: "bar-cell" }, el("i", { class: `kind ${whole ? "kind-other" : us === Math.max(...one.parts.map((part) => part[1])) ? "kind-wait" : "kind-load"}`, style: `width:${(us / most) * 100}%` })), el("td", { class: "num" }, `${number(us)} µs`));
+  const longest = Math.max(...one.parts.map((part) => part[1]), 0);
+  const row = ([name, us], whole) => el("tr", { class: whole ? "whole" : "" }, el("th", { scope: "row" }, name),
+    bar(whole ? "estimate" : us === longest ? "wait" : "load", us / Math.max(one.estimate_us, longest)), num(`${number(us)} µs`));
   panel.replaceChildren(el("div", { class: "roofline" },
     el("figure", {}, rooflineChart(one)),
     el("div", {}, el("p", { class: "bound" }, one.bound), el("p", {}, one.launch),
       el("p", { class: "quiet" }, `${one.machine}, ${one.unit}; ${one.flops.toExponential(2)} flops over ${one.bytes.toExponential(2)} bytes: ${number(one.flops / one.bytes)} flops a byte`),
-      el("table", { "aria-label": "Times of the parts" }, el("caption", {}, "Time of each part, were it alone"), el("tbody", {}, ...one.parts.map((part) => bar(part, false)), bar(["estimate", one.estimate_us], true))))));
+      el("table", { "aria-label": "Times of the parts" }, el("caption", {}, "Time of each part, were it alone"), el("tbody", {}, ...one.parts.map((part) => row(part, false)), row(["estimate", one.estimate_us], true))))));
 }
 
 function drawImages(panel) {
   if (!DATA.images.length) return panel.replaceChildren(missing("The program has no image of this kernel."));
   const taken = (image) => (image.taken === null ? el("span", { class: "quiet" }, "no launch known") : image.taken ? el("span", { class: "good" }, "✓ this launch") : "no");
   const rows = DATA.images.map((image) => el("tr", { class: image.taken ? "taken" : "" },
-    el("td", {}, el("code", {}, `${image.target} ${image.assumes}${image.programs ? ` ${image.programs}` : ""}`), image.shown ? el("span", { class: "tag" }, "shown here") : ""),
-    el("td", { class: "wide" }, image.meaning), el("td", { class: "plain" }, taken(image)), el("td", { class: "wide" }, image.why),
-    el("td", { class: "num" }, number(image.threads)), el("td", { class: "plain" }, image.cluster.join(" × ")), el("td", { class: "num" }, bytes(image.shared_bytes)), el("td", { class: "num" }, bytes(image.ptx_bytes))));
+    cell(el("code", {}, `${image.target} ${image.assumes}${image.programs ? ` ${image.programs}` : ""}`), image.shown ? el("span", { class: "tag" }, "shown here") : ""),
+    wide(image.meaning), el("td", { class: "plain" }, taken(image)), wide(image.why),
+    num(number(image.threads)), el("td", { class: "plain" }, image.cluster.join(" × ")), num(bytes(image.shared_bytes)), num(bytes(image.ptx_bytes))));
   panel.replaceChildren(table("Images", ["image", "what it may assume", "taken", "why", "#threads", "cluster", "#shared", "#PTX"], rows));
 }

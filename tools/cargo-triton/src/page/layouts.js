@@ -186,6 +186,8 @@ function basesTable(layout) {
   return el("table", { class: "bases" }, el("caption", {}, "Element of each bit"), el("tbody", {}, row("register", layout.reg), row("lane", layout.lane), row("warp", layout.warp)));
 }
 
+let redrawLayout = () => {}; // a canvas has no style that a theme could change
+
 function drawLayouts(panel) {
   const all = [
     ...DATA.layouts.map((layout) => ({ ...layout, group: "Registers", grid: threadGrid, more: () => [basesTable(layout)] })),
@@ -202,8 +204,9 @@ function drawLayouts(panel) {
     drawGrid(host, one.grid(one));
   };
   picker.addEventListener("change", show);
-  new ResizeObserver(() => host.resize && host.resize()).observe(host);
+  new ResizeObserver(() => requestAnimationFrame(() => host.resize && host.resize())).observe(host);
   panel.replaceChildren(el("div", { class: "layout-view" }, host,
     el("aside", { "aria-label": "About the layout" }, picker, el("div", { id: "cell-size" }), el("div", { id: "cell", role: "status" }), facts)));
+  redrawLayout = show;
   show();
 }

@@ -37,7 +37,7 @@ function setDock(state) {
 
 function buildSections() {
   for (const one of SECTIONS) {
-    byId("tabs").append(el("button", { type: "button", role: "tab", id: `tab-${one.id}`, "aria-controls": one.id, title: `g ${one.key}`, onclick: () => openSection(one.id) }, one.title));
+    byId("tabs").append(button({ role: "tab", id: `tab-${one.id}`, "aria-controls": one.id, title: `g ${one.key}`, onclick: () => openSection(one.id) }, one.title));
     byId("panels").append(el("section", { role: "tabpanel", id: one.id, "aria-labelledby": `tab-${one.id}`, tabindex: "0", hidden: true }));
   }
   byId("tabs").addEventListener("keydown", (event) => {
@@ -89,7 +89,7 @@ function buildEdges() {
       for (const each of PANES) each.root.style.flexGrow = each.weight;
     });
     byId("source").append(one.edge, one.root);
-    byId("panes-shown").append(el("button", { type: "button", id: `show-${one.id}`, "aria-pressed": "true", title: `Show or hide ${one.title} (focus: ${i + 1})`, onclick: () => togglePane(one) }, one.title));
+    byId("panes-shown").append(button({ id: `show-${one.id}`, "aria-pressed": "true", title: `Show or hide ${one.title} (focus: ${i + 1})`, onclick: () => togglePane(one) }, one.title));
   }
 }
 
@@ -136,6 +136,7 @@ function start() {
   byId("instance").textContent = DATA.instance;
   const facts = [DATA.image, `${DATA.warps} warps`, DATA.configs > 1 ? `config ${DATA.config} of ${DATA.configs}` : null, DATA.program, `triton ${DATA.version}`];
   byId("facts").textContent = facts.filter(Boolean).join("  ·  ");
+  byId("facts").title = byId("facts").textContent;
 
   buildEdges();
   buildSections();
@@ -149,8 +150,7 @@ function start() {
   byId("keys").append(...keys.flatMap(([key, [text]]) => [el("dt", {}, el("kbd", {}, key === "Escape" ? "Esc" : key)), el("dd", {}, text)]));
   byId("help-open").addEventListener("click", KEYS["?"][1]);
 
-  // What is drawn on canvases has no style of its own, and is drawn again.
-  const restyle = () => { drawLayouts(byId("layouts")); for (const one of PANES) one.drawRuler(); };
+  const restyle = () => { redrawLayout(); for (const one of PANES) one.drawRuler(); };
   byId("theme").addEventListener("click", () => {
     document.documentElement.style.colorScheme = isDark() ? "light" : "dark";
     restyle();

@@ -7,10 +7,11 @@ const CHUNK = 100; // lines that are laid out and coloured together
 
 const byId = (id) => document.getElementById(id);
 const el = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
+const button = (attributes, ...children) => el("button", { type: "button", ...attributes }, ...children);
 const svg = (name, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
-// Texts become text nodes: no data is ever read as HTML.
+// Texts become text nodes: no data is read as HTML.
 function fill(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes || {})) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
@@ -27,7 +28,7 @@ function number(value, digits = 1) {
 const bytes = (count) => (count < 1024 ? `${count} B` : `${number(count / 1024)} KiB`);
 
 // A line of Rust is the key of all links: `file-line`.
-const keyOf = (at) => (at ? `${at[0]}-${at[1]}` : null);
+const keyOf = (at) => at && `${at[0]}-${at[1]}`;
 
 function sourceLink(at, text) {
   if (!at) return el("span", { class: "quiet" }, text || "no line");
@@ -119,14 +120,18 @@ class Pane {
       chunks.push(chunk);
     }
     this.content.replaceChildren(...(rows.length ? chunks : [el("p", { class: "missing" }, missing || "No lines.")]), this.caret);
-    this.count.textContent = rows.length ? `${number(this.ids.size)} lines` : "";
+    this.showCount(0);
     this.drawRuler();
+  }
+
+  showCount(linked) {
+    this.count.textContent = this.rows.length ? `${number(this.ids.size)} lines${linked ? `, ${number(linked)} linked` : ""}` : "";
   }
 
   line(row, index) {
     const key = keyOf(row.at);
     const band = key && BANDS.has(key) ? ` band band${BANDS.get(key) % 6}` : "";
-    const node = el("div", { class: `ln${band}${row.class ? ` ${row.class}` : ""}`, role: "option", id: row.id, "data-n": row.label, ...row.data }, row.text);
+    const node = el("div", { class: `ln${band}${row.class ? ` ${row.class}` : ""}`, role: row.class === "file" ? "presentation" : "option", id: row.id, "data-n": row.label, ...row.data }, row.text);
     node.index = index;
     this.nodes.push(node);
     if (row.id) this.ids.set(row.id, index);
@@ -168,11 +173,10 @@ class Pane {
     const style = getComputedStyle(this.ruler);
     const mark = (indices, colour) => {
       context.fillStyle = colour;
-      const size = Math.max(2, height / this.rows.length);
-      for (const i of indices) context.fillRect(0, Math.floor((i / this.rows.length) * height), width, size);
+      for (const i of indices) context.fillRect(0, Math.floor((i / this.rows.length) * height), width, Math.max(2, height / this.rows.length));
     };
     mark(this.rows.flatMap((row, i) => (row.class === "new" ? [i] : [])), style.borderLeftColor);
-    mark(marks.key && this.keys.has(marks.key) ? this.keys.get(marks.key) : [], style.color);
+    mark(this.keys.get(marks.key) || [], style.color);
     mark(search.hits.filter((hit) => hit[0] === this).map((hit) => hit[1]), style.outlineColor);
   }
 }
@@ -206,7 +210,7 @@ function mark(key, column, from) {
   }
   const reveals = [];
   for (const one of PANES) {
-    const indices = (key && one.keys.get(key)) || [];
+    const indices = one.keys.get(key) || [];
     let first = indices[0];
     let exact = false;
     for (const i of indices) {
@@ -217,12 +221,14 @@ function mark(key, column, from) {
       if (same) one.nodes[i].classList.add("exact");
       marks.nodes.push(one.nodes[i]);
     }
+    one.showCount(one.id === "src" ? 0 : indices.length);
     if (one.id === "src") one.point(first, first === undefined ? null : column);
     if (one !== from && first !== undefined) reveals.push([one, first]);
   }
   later(() => {
     for (const one of PANES) one.drawRuler();
     for (const [one, i] of reveals) one.reveal(i);
+    if (from && from.id !== "src") pane("src").caret.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
 }
 
@@ -233,12 +239,16 @@ function later(work) {
   waiting = work;
 }
 
+function choose(node) {
+  if (marks.selected) marks.selected.removeAttribute("aria-selected");
+  marks.selected = node;
+  if (node) node.setAttribute("aria-selected", "true");
+}
+
 function select(from, index, pin) {
   const row = from.rows[index];
-  if (marks.selected) marks.selected.removeAttribute("aria-selected");
-  marks.selected = from.nodes[index];
-  marks.selected.setAttribute("aria-selected", "true");
-  if (marks.selected.id) from.body.setAttribute("aria-activedescendant", marks.selected.id);
+  choose(from.nodes[index]);
+  if (row.id) from.body.setAttribute("aria-activedescendant", row.id);
   mark(keyOf(row.at), row.at && from.id !== "src" ? row.at[2] : null, from);
   if (!pin) return;
   marks.pinned = [from, index];
@@ -260,8 +270,7 @@ function hover(from, index) {
 
 function unpin() {
   marks.pinned = null;
-  if (marks.selected) marks.selected.removeAttribute("aria-selected");
-  marks.selected = null;
+  choose(null);
   mark(null, null, null);
   address("");
 }
@@ -291,7 +300,7 @@ function step(by) {
 }
 
 function find(text) {
-  for (const [one, i] of search.hits) one.nodes[i].classList.remove("found", "now");
+  for (const [one, i] of search.hits) one.nodes[i].classList.remove("found");
   const wanted = text.trim().toLowerCase();
   search.hits = [];
   search.now = -1;
@@ -307,10 +316,8 @@ function find(text) {
 function findNext(by) {
   const { hits } = search;
   if (!hits.length) return;
-  if (search.now >= 0) hits[search.now][0].nodes[hits[search.now][1]].classList.remove("now");
   search.now = search.now < 0 && by < 0 ? hits.length - 1 : (search.now + by + hits.length) % hits.length;
   const [one, i] = hits[search.now];
-  one.nodes[i].classList.add("now");
   select(one, i, true);
   one.reveal(i);
   byId("found").textContent = `${search.now + 1} of ${number(hits.length)}`;
@@ -334,7 +341,7 @@ function passWithLines(index) {
   return index;
 }
 
-// The longest common subsequence of two lists of lines: which lines of each are in it.
+// Which lines of two lists are in their longest common subsequence.
 function common(old, now) {
   const keep = [new Array(old.length).fill(false), new Array(now.length).fill(false)];
   let [start, a, b] = [0, old.length, now.length];
@@ -382,8 +389,7 @@ function showPass(index) {
   const lost = kept.filter((same) => !same).length;
   byId("pass").value = String(passes.now);
   byId("pass-change").textContent = !pass.changed ? "changed nothing" : before < 0 ? "the first" : `+${added} −${lost}`;
-  byId("pass-doc").textContent = pass.doc;
-  byId("pass-doc").title = `${pass.name} (stage ${pass.stage}): ${pass.doc}`;
+  byId("pass-doc").textContent = byId("pass-doc").title = `stage ${pass.stage}: ${pass.doc}`;
   byId("pass-strip").childNodes.forEach((tick, i) => tick.classList.toggle("now", i === passes.now));
 
   find(byId("query").value);
@@ -404,14 +410,11 @@ function stepPass(by) {
 
 function buildPassPicker() {
   const option = (pass, i) => el("option", { value: i }, `${String(i).padStart(2, " ")} ${pass.changed ? "●" : "○"} ${pass.name}`);
-  const tick = (pass, i) => el("button", {
-    type: "button", tabindex: "-1", class: pass.changed ? "changed" : "", title: `${pass.name}: ${pass.doc}`,
-    "aria-label": pass.name, onclick: () => showPass(i),
-  });
+  const tick = (pass, i) => button({ tabindex: "-1", class: pass.changed && "changed", title: `${pass.name}: ${pass.doc}`, "aria-label": pass.name, onclick: () => showPass(i) });
   pane("ir").head.after(el("div", { class: "pane-head passes" },
-    el("button", { type: "button", "aria-label": "Previous pass that changed something", title: "Previous change ( [ )", onclick: () => stepPass(-1) }, "◀"),
+    button({ "aria-label": "Previous pass", title: "Previous pass that changed something ( [ )", onclick: () => stepPass(-1) }, "◀"),
     el("select", { id: "pass", "aria-label": "Pass", onchange: (event) => showPass(Number(event.target.value)) }, ...DATA.passes.map(option)),
-    el("button", { type: "button", "aria-label": "Next pass that changed something", title: "Next change ( ] )", onclick: () => stepPass(1) }, "▶"),
+    button({ "aria-label": "Next pass", title: "Next pass that changed something ( ] )", onclick: () => stepPass(1) }, "▶"),
     el("output", { id: "pass-change" }),
     el("label", { class: "check", title: "Show the lines that the pass removed" },
       el("input", { type: "checkbox", id: "removed", onchange: (event) => { passes.removed = event.target.checked; showPass(passes.now); } }), "removed"),
@@ -448,9 +451,10 @@ function sourceRows() {
 
 function showPanes() {
   buildPassPicker();
-  const listed = (name, lines) => lines.map(([text, at], i) => ({ text, label: i + 1, at, id: `${name}-${i + 1}` }));
-  pane("src").show(sourceRows(), "No source.");
-  pane("ptx").show(listed("ptx", DATA.ptx), "No PTX.");
-  pane("sass").show(listed("sass", DATA.sass), DATA.sass_missing);
+  const listed = (name) => DATA[name].map(([text, at], i) => ({ text, label: i + 1, at, id: `${name}-${i + 1}` }));
+  const source = DATA.files.some((file) => file.lines.length);
+  pane("src").show(source ? sourceRows() : [], DATA.files.map((file) => `${file.name}: ${file.missing}`).join(" ") || "No source.");
+  pane("ptx").show(listed("ptx"), "No PTX.");
+  pane("sass").show(listed("sass"), DATA.sass_missing);
   showPass(passWithLines(DATA.passes.length - 1));
 }
