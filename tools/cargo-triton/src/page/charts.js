@@ -2,7 +2,7 @@
 
 const KINDS = ["load", "store", "copy", "convert", "dot", "multiply", "wait", "barrier", "reduce"];
 const kindClass = (kind) => `kind kind-${KINDS.includes(kind) ? kind : "other"}`;
-const swatch = (kind) => el("span", { class: "legend" }, el("i", { class: kindClass(kind) }), kind);
+const swatch = (kind, share = "") => el("span", { class: "legend" }, el("i", { class: kindClass(kind) }), kind, share);
 const missing = (text) => el("p", { class: "missing" }, text);
 
 const cell = (...children) => el("td", {}, ...children);
@@ -13,14 +13,14 @@ const percent = (share) => `${number(share * 100)}%`;
 const text = (name, x, y, anchor, content, transform) => svg("text", { class: name, x, y, "text-anchor": anchor, transform }, content);
 const rule = (x1, y1, x2, y2, name = "grid") => svg("line", { class: name, x1, y1, x2, y2 });
 
-function table(name, heads, rows, foot) {
+function table(heads, rows, foot) {
   const head = heads.map((one) => (one.nodeType ? one : el("th", { scope: "col", class: one.startsWith("#") ? "num" : "" }, one.replace(/^#/, ""))));
-  return el("table", { "aria-label": name }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows), foot ? el("tfoot", {}, ...foot) : null);
+  return el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows), foot ? el("tfoot", {}, ...foot) : null);
 }
 
 function drawCosts(panel) {
   const { costs } = DATA;
-  if (!costs.length) return panel.replaceChildren(missing("No operation of this kernel has an estimate."), el("p", {}, DATA.total || ""));
+  if (!costs.length) return panel.replaceChildren(missing("No operation of this kernel has an estimate."), el("p", {}, DATA.total));
   const total = costs.reduce((sum, cost) => sum + cost.cycles, 0);
   const most = Math.max(...costs.map((cost) => cost.cycles));
   const body = el("tbody", {});
@@ -50,13 +50,11 @@ function drawCosts(panel) {
   const converted = conversions.reduce((sum, cost) => sum + cost.cycles, 0);
   const foot = (name, cycles, text) => el("tr", {}, num(number(cycles)), num(percent(cycles / total)),
     el("td", { colspan: "3" }), cell(name), el("td", { colspan: "2" }, text));
-  const whole = table("Estimated costs", [sorted("cycles", "descending", (a, b) => b.cycles - a.cycles), "#share", "", "#times", "#cycles each", "kind", program, "line"], [],
+  const whole = table([sorted("cycles", "descending", (a, b) => b.cycles - a.cycles), "#share", "", "#times", "#cycles each", "kind", program, "line"], [],
     [foot("convert", converted, `${conversions.length} conversions between layouts`), foot("total", total, `${costs.length} operations`)]);
   whole.tBodies[0].replaceWith(body);
   panel.replaceChildren(
-    el("div", { class: "stack", role: "img", "aria-label": "Cycles by kind" }, ...ordered.map(([kind, cycles]) =>
-      el("i", { class: kindClass(kind), style: `flex-grow:${cycles}`, title: `${kind}: ${number(cycles)} cycles` }))),
-    el("p", { class: "legends" }, ...ordered.map(([kind, cycles]) => el("span", {}, swatch(kind), ` ${percent(cycles / total)}`)), el("strong", {}, DATA.total)),
+    el("p", { class: "legends" }, ...ordered.map(([kind, cycles]) => swatch(kind, ` ${percent(cycles / total)}`)), el("strong", {}, DATA.total)),
     whole);
 }
 
@@ -66,7 +64,7 @@ function drawLoops(panel) {
     wide(load.text), cell(sourceLink(load.at))));
   panel.replaceChildren(
     el("h3", {}, "Rings"), rings.length ? el("ul", {}, ...rings) : missing("No loop of this kernel fills a ring."),
-    el("h3", {}, "Loads in loops"), loads.length ? table("Loads in loops", ["runs", "load, and why", "line"], loads) : missing("No loop of this kernel loads a tile."));
+    el("h3", {}, "Loads in loops"), loads.length ? table(["runs", "load, and why", "line"], loads) : missing("No loop of this kernel loads a tile."));
 }
 
 // Round steps of an axis: about `count` of them over a length.
@@ -78,7 +76,7 @@ function tickStep(length, count) {
 
 function drawTimeline(panel) {
   const { timeline } = DATA;
-  if (!timeline) return panel.replaceChildren(missing(DATA.timeline_missing || "No timeline."));
+  if (!timeline) return panel.replaceChildren(missing(DATA.timeline_missing));
   const [LEFT, TOP, LANE] = [110, 22, 24];
   const steps = Math.max(timeline.steps, 1);
   const view = { from: 0, to: steps };
@@ -105,7 +103,7 @@ function drawTimeline(panel) {
       if (room > 3) inside.append(text("in-bar", Math.max(left, 0) + 4, y + 16, "start", event.text.slice(0, room)));
     }
     timeline.lanes.forEach((lane, i) => parts.push(rule(0, TOP + i * LANE, width(), TOP + i * LANE),
-      text("lane", 4, TOP + i * LANE + 16, "start", lane.length > 17 ? `${lane.slice(0, 16)}…` : lane)));
+      text("lane", 4, TOP + i * LANE + 16, "start", lane)));
     chart.setAttribute("width", width());
     chart.replaceChildren(...parts, inside);
   };
@@ -139,7 +137,7 @@ function drawTimeline(panel) {
       if (drag.moved) return move(drag.from - (event.clientX - drag.x) / scale(), view.to - view.from);
     }
     const one = eventOf(event);
-    if (one) readout.replaceChildren(el("strong", {}, one.text), ` ${timeline.lanes[one.lane]}, ${one.kind}, ${one.from} to ${one.to}, ${one.to - one.from} long`, one.at ? `, ${DATA.files[one.at[0]].name}:${one.at[1]}` : "");
+    if (one) readout.replaceChildren(el("strong", {}, one.text), ` ${timeline.lanes[one.lane]}, ${one.kind}, ${one.from} to ${one.to}, ${one.to - one.from} long, `, sourceLink(one.at));
   });
   chart.addEventListener("click", (event) => {
     const one = eventOf(event);
@@ -147,7 +145,7 @@ function drawTimeline(panel) {
   });
   new ResizeObserver(() => requestAnimationFrame(draw)).observe(panel);
   const kinds = [...new Set(timeline.events.map((event) => event.kind))];
-  panel.replaceChildren(el("p", { class: "legends" }, ...kinds.map(swatch), el("span", { class: "quiet" }, timeline.note)), chart, readout);
+  panel.replaceChildren(el("p", { class: "legends" }, ...kinds.map((kind) => swatch(kind)), el("span", { class: "quiet" }, timeline.note)), chart, readout);
   draw();
 }
 
@@ -168,20 +166,18 @@ function drawShared(resources) {
   const list = resources.shared.map((one) => el("tr", {}, cell(el("code", {}, one.name)), cell(one.what), num(number(one.first)), num(number(one.bytes)), cell(sourceLink(one.at))));
   return el("div", {}, el("div", { class: "buffers", style: `height:${rows.length * 26}px` }, ...bars),
     el("div", { class: "ends quiet" }, el("span", {}, "byte 0"), el("span", {}, bytes(whole))),
-    table("Buffers in shared memory", ["buffer", "what", "#first byte", "#bytes", "line"], list));
+    table(["buffer", "what", "#first byte", "#bytes", "line"], list));
 }
 
 function drawResources(panel) {
   const one = DATA.resources;
   const item = (name, value, note) => el("div", { class: "fact" }, el("dt", {}, name), el("dd", {}, el("strong", {}, value), note ? el("span", { class: "quiet" }, ` ${note}`) : ""));
   const spills = one.spill_bytes === null ? ["unknown", "ask ptxas"] : one.spill_bytes ? [bytes(one.spill_bytes), "to local memory"] : ["none", ""];
-  const occupancy = percent(one.occupancy);
   panel.replaceChildren(
     el("dl", { class: "facts" },
       item("Registers", number(one.registers), `a thread, by ${one.registers_by === "ptxas" ? "ptxas" : "an estimate"}`), item("Spills", ...spills),
       item("Threads", number(one.threads), `a block, ${number(one.threads / 32)} warps`), item("Shared memory", bytes(one.shared_bytes), "a block"),
-      item("Blocks", number(one.blocks), `a multiprocessor of ${one.machine}`), item("Occupancy", occupancy, `limited by ${one.limited_by}`)),
-    el("div", { class: "meter", role: "img", "aria-label": `Occupancy ${occupancy}` }, el("i", { style: `width:${occupancy}` })),
+      item("Blocks", number(one.blocks), `a multiprocessor of ${one.machine}`), item("Occupancy", percent(one.occupancy), `limited by ${one.limited_by}`)),
     el("h3", {}, "Shared memory by buffer"), drawShared(one));
 }
 
@@ -202,33 +198,32 @@ function rooflineChart(one) {
   for (let p = y0; p <= y1; p++) parts.push(rule(L, y(10 ** p), W - R, y(10 ** p)), text("axis", L - 6, y(10 ** p) + 4, "end", digits(p)));
   parts.push(text("axis", (L + W) / 2, H - 6, "middle", "flops for each byte of memory"),
     text("axis", 12, (T + H - B) / 2, "middle", "Tflop/s", `rotate(-90 12 ${(T + H - B) / 2})`));
-  const line = (name, tflops, gbps) => {
+  const line = (name, tflops, gbps, below) => {
     const corner = (tflops * 1000) / gbps;
     const start = Math.max(10 ** x0, 10 ** y0 / (gbps / 1000));
     parts.push(svg("polyline", { class: `roof ${name}`, points: [[start, roof(start, tflops, gbps)], [corner, tflops], [10 ** x1, tflops]].map(([a, b]) => `${x(a)},${y(b)}`).join(" ") }));
-    const below = name === "sustained" ? 14 : -5;
     parts.push(text(`roof-name ${name}`, W - R - 4, y(tflops) + below, "end", `${name}: ${number(tflops)} Tflop/s, ${number(gbps)} GB/s`));
   };
-  line("peak", one.peak_tflops, one.peak_gbps);
-  line("sustained", one.sustained_tflops, one.sustained_gbps);
+  line("peak", one.peak_tflops, one.peak_gbps, -5);
+  line("sustained", one.sustained_tflops, one.sustained_gbps, 14);
   const limit = roof(intensity, one.sustained_tflops, one.sustained_gbps);
-  const left = x(intensity) > W / 2;
+  const left = x(intensity) > W - 150;
   parts.push(rule(x(intensity), y(limit), x(intensity), H - B, "drop"), svg("circle", { class: "launch", cx: x(intensity), cy: y(reached), r: 5 }),
-    text("launch-name", x(intensity) + (left ? -10 : 10), y(reached) + 18, left ? "end" : "start", `${number(reached)} Tflop/s, ${percent(reached / limit)} of sustained`));
+    ...[`${number(reached)} Tflop/s`, `${percent(reached / limit)} of sustained`].map((line, i) => text("launch-name", x(intensity) + (left ? -10 : 10), y(reached) + 16 + 14 * i, left ? "end" : "start", line)));
   return svg("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Roofline: ${number(reached)} Tflop/s at ${number(intensity)} flops a byte` }, ...parts);
 }
 
 function drawRoofline(panel) {
   const one = DATA.roofline;
-  if (!one) return panel.replaceChildren(missing(DATA.roofline_missing || "No roofline."));
+  if (!one) return panel.replaceChildren(missing(DATA.roofline_missing));
   const longest = Math.max(...one.parts.map((part) => part[1]), 0);
   const row = ([name, us], whole) => el("tr", { class: whole ? "whole" : "" }, el("th", { scope: "row" }, name),
     bar(whole ? "estimate" : us === longest ? "wait" : "load", us / Math.max(one.estimate_us, longest)), num(`${number(us)} µs`));
   panel.replaceChildren(el("div", { class: "roofline" },
-    el("figure", {}, rooflineChart(one)),
+    el("figure", {}, one.flops && one.bytes ? rooflineChart(one) : missing("A launch without flops has no place in a roofline.")),
     el("div", {}, el("p", { class: "bound" }, one.bound), el("p", {}, one.launch),
-      el("p", { class: "quiet" }, `${one.machine}, ${one.unit}; ${one.flops.toExponential(2)} flops over ${one.bytes.toExponential(2)} bytes: ${number(one.flops / one.bytes)} flops a byte`),
-      el("table", { "aria-label": "Times of the parts" }, el("caption", {}, "Time of each part, were it alone"), el("tbody", {}, ...one.parts.map((part) => row(part, false)), row(["estimate", one.estimate_us], true))))));
+      el("p", { class: "quiet" }, `${one.machine}, ${one.unit}; ${one.flops.toExponential(2)} flops, ${one.bytes.toExponential(2)} bytes at ${number(one.bytes / one.estimate_us / 1000)} GB/s`),
+      el("table", {}, el("caption", {}, "Time of each part, were it alone"), el("tbody", {}, ...one.parts.map((part) => row(part, false)), row(["estimate", one.estimate_us], true))))));
 }
 
 function drawImages(panel) {
@@ -238,5 +233,5 @@ function drawImages(panel) {
     cell(el("code", {}, `${image.target} ${image.assumes}${image.programs ? ` ${image.programs}` : ""}`), image.shown ? el("span", { class: "tag" }, "shown here") : ""),
     wide(image.meaning), el("td", { class: "plain" }, taken(image)), wide(image.why),
     num(number(image.threads)), el("td", { class: "plain" }, image.cluster.join(" × ")), num(bytes(image.shared_bytes)), num(bytes(image.ptx_bytes))));
-  panel.replaceChildren(table("Images", ["image", "what it may assume", "taken", "why", "#threads", "cluster", "#shared", "#PTX"], rows));
+  panel.replaceChildren(table(["image", "what it may assume", "taken", "why", "#threads", "cluster", "#shared", "#PTX"], rows));
 }

@@ -4,10 +4,8 @@ const BANK_COUNT = 32;
 const AXIS = 26; // pixels of the numbers beside a drawing
 
 // The element that register, lane, or warp `index` stands for: the bases at its set bits, by XOR.
-function element(bases, index) {
-  let sum = 0;
-  for (let bit = 0; bit < bases.length; bit++) if (index & (1 << bit)) sum ^= bases[bit];
-  return sum;
+function element(list, index) {
+  return list.reduce((sum, base, bit) => (index & (1 << bit) ? sum ^ base : sum), 0);
 }
 
 function coordinates(shape, index) {
@@ -29,12 +27,13 @@ function rowsAndColumns(shape) {
 
 function threadGrid(layout) {
   const [rows, columns] = rowsAndColumns(layout.shape);
-  const [registers, lanes, warps] = [layout.reg, layout.lane, layout.warp].map((bases) => 1 << bases.length);
+  const [registers, lanes, warps] = [layout.reg, layout.lane, layout.warp].map((list) => 1 << list.length);
   const owners = Array.from({ length: rows * columns }, () => []);
+  const of = (w, l, r) => element(layout.reg, r) ^ element(layout.lane, l) ^ element(layout.warp, w);
+  const held = (w, l) => [...new Set(Array.from({ length: registers }, (_, r) => of(w, l, r)))];
   for (let w = 0; w < warps; w++)
     for (let l = 0; l < lanes; l++)
-      for (let r = 0; r < registers; r++) owners[element(layout.reg, r) ^ element(layout.lane, l) ^ element(layout.warp, w)].push([w, l, r]);
-  const held = (w, l) => [...new Set(Array.from({ length: registers }, (_, r) => element(layout.reg, r) ^ element(layout.lane, l) ^ element(layout.warp, w)))];
+      for (let r = 0; r < registers; r++) owners[of(w, l, r)].push([w, l, r]);
   return {
     rows, columns,
     colour: (i, dark) => {
@@ -84,16 +83,16 @@ function memoryGrid(memory) {
 function drawGrid(host, grid) {
   if (!grid.rows || !grid.columns) return host.replaceChildren(el("p", { class: "missing" }, "It has no elements to draw."));
   const cells = el("canvas", { "aria-hidden": "true" });
-  const over = el("canvas", { class: "over", tabindex: "0", role: "img", "aria-label": `${grid.rows} rows and ${grid.columns} columns; arrow keys move over the cells`, "aria-describedby": "cell" });
+  const over = el("canvas", { class: "over", tabindex: "0", role: "img", "aria-label": `${grid.rows} rows and ${grid.columns} columns; arrow keys move over the cells` });
   const most = Math.max(4, Math.min(40, Math.floor(3000 / Math.max(grid.columns, grid.rows))));
-  const size = el("input", { type: "range", min: "2", max: most, "aria-label": "Size of a cell" });
+  const size = el("input", { type: "range", min: "2", max: most });
   // A cell fits its drawing into the section, if it can still be seen then.
   const fit = () => {
     const room = Math.min((host.clientWidth - AXIS - 20) / grid.columns, (host.clientHeight - AXIS - 20) / grid.rows);
     return Math.max(grid.rows > 128 ? 3 : 6, Math.min(most, Math.floor(room)));
   };
   const readout = byId("cell");
-  let at = 0;
+  let [at, marked] = [0, false];
 
   const scaled = (canvas) => {
     const cell = Number(size.value);
@@ -129,13 +128,13 @@ function drawGrid(host, grid) {
     const every = [1, 2, 4, 8, 16, 32, 64].find((n) => n * cell >= 24) || 128;
     for (let c = 0; c < grid.columns; c += every) context.fillText(c, AXIS + (c + 0.5) * cell, AXIS - 10);
     for (let r = 0; r < grid.rows; r += every) context.fillText(r, AXIS / 2, AXIS + (r + 0.5) * cell);
-    point(at, true);
+    point(at, marked);
   };
 
-  const point = (i, quiet) => {
-    at = i;
+  const point = (i, mark) => {
+    [at, marked] = [i, mark];
     const [context, cell] = scaled(over);
-    if (!quiet) {
+    if (mark) {
       context.fillStyle = isDark() ? "#ffffffd0" : "#000000c0";
       const edge = Math.max(1, Math.min(2, cell / 6));
       for (const peer of grid.peers(i)) {
@@ -148,19 +147,19 @@ function drawGrid(host, grid) {
       context.lineWidth = 2;
       context.strokeRect(x, y, cell - 1, cell - 1);
     }
-    readout.replaceChildren(...(quiet ? ["Point at a cell."] : grid.describe(i)).map((text, n) => el(n ? "div" : "strong", {}, text)));
+    readout.replaceChildren(...(mark ? grid.describe(i) : ["Point at a cell."]).map((text, n) => el(n ? "div" : "strong", {}, text)));
   };
 
   over.addEventListener("pointermove", (event) => {
     const cell = Number(size.value);
     const [c, r] = [Math.floor((event.offsetX - AXIS) / cell), Math.floor((event.offsetY - AXIS) / cell)];
-    if (c >= 0 && r >= 0 && c < grid.columns && r < grid.rows && at !== r * grid.columns + c) point(r * grid.columns + c, false);
+    if (c >= 0 && r >= 0 && c < grid.columns && r < grid.rows && at !== r * grid.columns + c) point(r * grid.columns + c, true);
   });
   over.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -grid.columns, ArrowDown: grid.columns }[event.key];
     if (by === undefined || at + by < 0 || at + by >= grid.rows * grid.columns) return;
     event.preventDefault();
-    point(at + by, false);
+    point(at + by, true);
   });
   host.resize = () => {
     if (!size.touched && Number(size.value) !== fit()) {
@@ -180,23 +179,23 @@ function usedBy(uses) {
   return [el("h3", {}, "Used by"), items.length ? el("ul", { class: "uses" }, ...items) : el("p", { class: "quiet" }, "nothing")];
 }
 
-function basesTable(layout) {
-  const row = (name, bases) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, el("code", {},
-    bases.map((base) => (base ? coordinates(layout.shape, base) : "same")).join(" ") || "none")));
-  return el("table", { class: "bases" }, el("caption", {}, "Element of each bit"), el("tbody", {}, row("register", layout.reg), row("lane", layout.lane), row("warp", layout.warp)));
+// The element that each bit of the register, lane, and warp stands for.
+function bases(layout) {
+  const list = (name) => layout[name].map((base) => (base ? coordinates(layout.shape, base) : "same")).join(" ");
+  return ["reg", "lane", "warp"].map((name) => el("p", {}, `${name} `, el("code", {}, list(name))));
 }
 
 let redrawLayout = () => {}; // a canvas has no style that a theme could change
 
 function drawLayouts(panel) {
   const all = [
-    ...DATA.layouts.map((layout) => ({ ...layout, group: "Registers", grid: threadGrid, more: () => [basesTable(layout)] })),
+    ...DATA.layouts.map((layout) => ({ ...layout, group: "Registers", grid: threadGrid, more: () => bases(layout) })),
     ...DATA.memories.map((memory) => ({ ...memory, group: "Shared memory", grid: memoryGrid, more: () => [el("p", {}, `${bytes(memory.bytes)}, elements of ${memory.bits} bits`)] })),
   ];
   if (!all.length) return panel.replaceChildren(el("p", { class: "missing" }, "No tile has a layout."));
   const group = (name) => el("optgroup", { label: name }, ...all.flatMap((one, i) => (one.group === name ? [el("option", { value: i }, `${one.name}  ${one.type}`)] : [])));
   const host = el("div", { class: "grid-host" });
-  const facts = el("div", { id: "layout-facts" });
+  const facts = el("div", {});
   const picker = el("select", { id: "layout", "aria-label": "Layout" }, ...["Registers", "Shared memory"].filter((name) => all.some((one) => one.group === name)).map(group));
   const show = () => {
     const one = all[Number(picker.value)];

@@ -144,7 +144,6 @@ function start() {
   showPanes();
   if (!DATA.sass.length) togglePane(pane("sass"));
   activate(PANES[0]);
-  openSection("layouts");
 
   const keys = [...Object.entries(KEYS), ...Object.entries(AFTER_G).map(([key, entry]) => [`g ${key}`, entry])];
   byId("keys").append(...keys.flatMap(([key, [text]]) => [el("dt", {}, el("kbd", {}, key === "Escape" ? "Esc" : key)), el("dd", {}, text)]));
@@ -159,11 +158,9 @@ function start() {
 
   byId("query").addEventListener("input", (event) => find(event.target.value));
   byId("query").addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    findNext(event.shiftKey ? -1 : 1);
+    if (event.key === "Enter") findNext(event.shiftKey ? -1 : 1);
   });
-  byId("search").addEventListener("submit", (event) => { event.preventDefault(); findNext(1); });
+  byId("found-next").addEventListener("click", () => findNext(1));
   byId("found-previous").addEventListener("click", () => findNext(-1));
 
   document.addEventListener("keydown", onKey);
@@ -174,6 +171,7 @@ function start() {
     if (byId("main").dataset.dock === "full") setDock("split");
   });
   addEventListener("hashchange", followHash);
+  openSection("layouts");
   followHash();
 }
 

@@ -1,5 +1,6 @@
 "use strict";
 // The data, makers of elements, and the four panes of code with the links between them.
+// The page's script is panes.js, layouts.js, charts.js, and page.js, one after the other.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const ROW = 18; // pixels of a line, as in the style
@@ -15,9 +16,9 @@ const svg = (name, attributes, ...children) =>
 function fill(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes || {})) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (value !== null && value !== undefined && value !== false) node.setAttribute(key, value === true ? "" : value);
+    else if (value != null && value !== false) node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  node.append(...children.filter((child) => child != null));
   return node;
 }
 
@@ -30,10 +31,10 @@ const bytes = (count) => (count < 1024 ? `${count} B` : `${number(count / 1024)}
 // A line of Rust is the key of all links: `file-line`.
 const keyOf = (at) => at && `${at[0]}-${at[1]}`;
 
-function sourceLink(at, text) {
-  if (!at) return el("span", { class: "quiet" }, text || "no line");
+function sourceLink(at) {
+  if (!at) return el("span", { class: "quiet" }, "no line");
   const name = DATA.files[at[0]] ? DATA.files[at[0]].name.split("/").pop() : "?";
-  return el("a", { href: `#src-${keyOf(at)}`, "data-column": at[2] }, text || `${name}:${at[1]}`);
+  return el("a", { href: `#src-${keyOf(at)}`, "data-column": at[2] }, `${name}:${at[1]}`);
 }
 
 // One pattern for each language: the class of a token is that of the group that matched.
