@@ -17,6 +17,7 @@ use crate::layout::{LANES, access, cost};
 use crate::metadata::{Arg, Specialization, Target};
 use crate::ops::{Control, DotKind, Op};
 use crate::passes::{self, Env};
+use crate::types::{Class, Type};
 use std::ops::{Add, Mul};
 
 /// The device that a launch is estimated for.
@@ -59,6 +60,8 @@ struct Work {
     awaited: f64,
     /// What the block waits for beside.
     latency: f64,
+    /// Floating-point operations: two for a multiplication of a product with its addition.
+    flops: f64,
 }
 
 impl Add for Work {
@@ -72,6 +75,7 @@ impl Add for Work {
             sectors: self.sectors + other.sectors,
             awaited: self.awaited + other.awaited,
             latency: self.latency + other.latency,
+            flops: self.flops + other.flops,
         }
     }
 }
@@ -87,6 +91,7 @@ impl Mul<f64> for Work {
             sectors: self.sectors * times,
             awaited: self.awaited * times,
             latency: self.latency * times,
+            flops: self.flops * times,
         }
     }
 }
@@ -103,6 +108,24 @@ impl Work {
         let schedulers = 4.0 / f64::from(warps.clamp(1, 4));
         Work { issue: self.issue * schedulers, ..self }.busiest() + self.awaited * cost::SECTOR_OF_L2 + self.latency
     }
+}
+
+/// What a launch takes, and by which unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Taken {
+    /// Microseconds of the launch, as of [`Estimate::us`].
+    pub us: f64,
+    /// Microseconds of the schedulers, were they alone.
+    pub schedulers: f64,
+    /// Of the tensor cores.
+    pub tensor_cores: f64,
+    /// Of the shared memory.
+    pub shared_memory: f64,
+    /// Of the way to L2.
+    pub l2: f64,
+    /// Floating-point operations of the launch.
+    pub flops: f64,
 }
 
 impl Estimate {
@@ -128,9 +151,11 @@ impl Estimate {
     /// Microseconds of a launch with these arguments, a value for each parameter of the function, over a grid of
     /// programs. A grid with a zero launches nothing, and takes none.
     pub fn us(&self, args: &[Arg], programs: [u32; 3], machine: &Machine) -> f64 {
-        if programs.contains(&0) {
-            return 0.0;
-        }
+        if programs.contains(&0) { 0.0 } else { self.taken(args, programs, machine).us }
+    }
+
+    /// The same, and what each unit takes.
+    pub fn taken(&self, args: &[Arg], programs: [u32; 3], machine: &Machine) -> Taken {
         let mut walk = Walk { func: &self.func, scalars: Scalars::new(&self.func, args, Some(programs)) };
         let (work, alone) = walk.block(self.func.body);
         let work = Work { issue: work.issue + cost::BLOCK_START, ..work };
@@ -142,7 +167,20 @@ impl Estimate {
         let round = |blocks: f64| if blocks > 0.0 { alone.max(blocks * work.busiest()) } else { 0.0 };
         let cycles = rounds * round(resident) + round(of_one - rounds * resident);
         let moved = blocks * work.sectors * 32.0 / cost::L2_BYTES;
-        cost::LAUNCH + (cycles / machine.mhz).max(moved)
+        let all = |cycles: f64| cycles * blocks / f64::from(machine.multiprocessors) / machine.mhz;
+        Taken {
+            us: cost::LAUNCH + (cycles / machine.mhz).max(moved),
+            schedulers: all(work.issue),
+            tensor_cores: all(work.tensor),
+            shared_memory: all(work.shared),
+            l2: all(work.sectors * cost::SECTOR_OF_L2).max(moved),
+            flops: work.flops * blocks,
+        }
+    }
+
+    /// Registers of a thread, as they are estimated.
+    pub fn registers(&self) -> u32 {
+        self.registers
     }
 }
 
@@ -255,12 +293,18 @@ fn work(func: &Function, data: &InstData) -> Work {
                 .and_then(|(from, to)| func.layouts.planned(from, to, func.ty(x).elem.bits(), true));
             Work { shared: plan.map_or(0.0, |plan| plan.cost * func.copies(x) as f64), ..Work::default() }
         }),
-        Op::Fold { .. } => {
-            data.args.first().map_or(Work::default(), |&from| Work { issue: issue(from), ..Work::default() })
-        }
+        Op::Fold { .. } => data.args.first().map_or(Work::default(), |&from| Work {
+            issue: issue(from),
+            flops: func.ty(from).shape.elements() as f64,
+            ..Work::default()
+        }),
         _ => {
-            let tiles = data.results.iter().filter(|&&result| func.layout(result).is_some());
-            Work { issue: tiles.map(|&tile| issue(tile)).sum(), ..Work::default() }
+            let tiles = || data.results.iter().filter(|&&result| func.layout(result).is_some());
+            let computes = matches!(data.op, Op::Unary { .. } | Op::Binary { .. } | Op::Ternary { .. });
+            let is_float = |ty: Type| ty.elem.num().is_some_and(|dtype| dtype.class() == Class::Float);
+            let floats = tiles().map(|&tile| func.ty(tile)).filter(|&ty| computes && is_float(ty));
+            let flops = floats.map(|ty| ty.shape.elements() as f64).sum();
+            Work { issue: tiles().map(|&tile| issue(tile)).sum(), flops, ..Work::default() }
         }
     }
 }
@@ -278,18 +322,17 @@ fn dot(func: &Function, data: &InstData, kind: DotKind, a: Value, acc: Value) ->
         };
         func.shared_operands(&data.op).into_iter().map(of).sum::<f64>()
     };
+    let flops = 2.0 * elements * depth;
     match kind {
         DotKind::Fma | DotKind::Any | DotKind::Tf32 => {
             let registers = func.layout(acc).map_or(elements / LANES as f64 / warps, |_| func.registers(acc) as f64);
             let words = f64::from(func.ty(acc).elem.bits().div_ceil(32));
-            Work { issue: registers * depth * warps * cost::ISSUE * words, shared: reads(), ..Work::default() }
+            Work { issue: registers * depth * warps * cost::ISSUE * words, shared: reads(), flops, ..Work::default() }
         }
         DotKind::Mma | DotKind::MmaM8 => {
-            let tensor = 2.0 * elements * depth / cost::mma_flops(func.ty(a).elem.num());
-            Work { tensor, shared: reads(), issue: reads() / 4.0, ..Work::default() }
+            let tensor = flops / cost::mma_flops(func.ty(a).elem.num());
+            Work { tensor, shared: reads(), issue: reads() / 4.0, flops, ..Work::default() }
         }
-        DotKind::Wgmma => {
-            Work { tensor: 2.0 * elements * depth / cost::wgmma_flops(func.ty(a).elem.num()), ..Work::default() }
-        }
+        DotKind::Wgmma => Work { tensor: flops / cost::wgmma_flops(func.ty(a).elem.num()), flops, ..Work::default() },
     }
 }

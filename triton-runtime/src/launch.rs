@@ -230,6 +230,11 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// All checks, and the launch.
     #[inline]
     pub(crate) fn enqueue(&self, stream: &Stream, grid: Grid) -> Result<()> {
+        if trace::is_timed() { self.timed(stream, grid) } else { self.enqueue_untimed(stream, grid) }
+    }
+
+    #[inline]
+    fn enqueue_untimed(&self, stream: &Stream, grid: Grid) -> Result<()> {
         if let (StreamBackend::Cuda(raw), Some(programs)) = (stream.backend(), grid.fitting())
             && self.again(stream, raw, programs)?
         {

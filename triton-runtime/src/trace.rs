@@ -5,12 +5,13 @@
 //!
 //! ```text
 //! launch  INSTANCE  CONFIG  DEVICE  PROGRAMS  SPECIALIZATION.ORDER  IMAGES  ARGUMENT ..
+//! time    INSTANCE  CONFIG  MICROSECONDS
 //! select  POOL  KEY  DEVICE  CHOSEN  WHY  MEMBER ..
 //! ```
 //!
 //! `IMAGES` are `NUMBER:+` of the one that is taken and `NUMBER:WHY` of the others, between bars; an argument is `NAME;WORDS;FIRST;BYTES;FILE` with
 //! the words that the kernel receives, where its buffer begins and how long it is, and what that holds before the launch, a file of the folder:
-//! if `TRITON_DSL_TRACE_DATA` is set. A member is `NAME;FITS;ESTIMATE;MEASURED` in microseconds. Numbers are decimal; what there is not is `-`.
+//! if `TRITON_DSL_TRACE_DATA` is set. Times are told of every launch, which is then waited for, if `TRITON_DSL_TRACE_TIMES` is set. A member is `NAME;FITS;ESTIMATE;MEASURED` in microseconds. Numbers are decimal; what there is not is `-`.
 
 use crate::args::LaunchArg;
 use crate::gpu::Gpu;
@@ -22,10 +23,12 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
 use triton_core::metadata::{ComputeCapability, KernelMetadata};
 
 const FOLDER: &str = "TRITON_DSL_TRACE";
 const DATA: &str = "TRITON_DSL_TRACE_DATA";
+const TIMES: &str = "TRITON_DSL_TRACE_TIMES";
 
 /// Bytes of a buffer that are written at most: inputs of tests are small.
 const MOST_DATA: usize = 64 << 20;
@@ -36,6 +39,7 @@ static TRACE: LazyLock<Option<Trace>> = LazyLock::new(Trace::from_env);
 struct Trace {
     folder: PathBuf,
     with_data: bool,
+    with_times: bool,
     file: Mutex<File>,
     told: Mutex<BTreeSet<String>>,
 }
@@ -51,6 +55,7 @@ impl Trace {
             Ok(file) => Some(Trace {
                 folder,
                 with_data: set(DATA).is_some(),
+                with_times: set(TIMES).is_some(),
                 file: Mutex::new(file),
                 told: Mutex::new(BTreeSet::new()),
             }),
@@ -88,6 +93,19 @@ impl Trace {
 /// Whether anything is to be told.
 pub(crate) fn is_on() -> bool {
     TRACE.is_some()
+}
+
+/// Whether launches are timed.
+#[inline]
+pub(crate) fn is_timed() -> bool {
+    TRACE.as_ref().is_some_and(|trace| trace.with_times)
+}
+
+/// Tells of the time of a launch on its device.
+pub(crate) fn time(instance: &str, config: usize, taken: Duration) {
+    if let Some(trace) = &*TRACE {
+        trace.tell(&format!("time\t{instance}\t{config}\t{:.3}", taken.as_secs_f64() * 1e6));
+    }
 }
 
 /// The GPU that images are named for where there is none: an H100.

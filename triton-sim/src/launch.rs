@@ -60,11 +60,20 @@ pub struct Options {
     /// Warp instructions after the first report, after which the launch is stopped: a program that is wrong need not end. 2^24 by
     /// default: some seconds.
     pub after_report: u64,
+    /// Takes down the first warp instructions that run, as many: see [`Outcome::trace`]. None by default.
+    pub trace: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { seed: 1, max_reports: 16, idle_limit: 1 << 30, max_instructions: 1 << 40, after_report: 1 << 24 }
+        Options {
+            seed: 1,
+            max_reports: 16,
+            idle_limit: 1 << 30,
+            max_instructions: 1 << 40,
+            after_report: 1 << 24,
+            trace: 0,
+        }
     }
 }
 
@@ -76,8 +85,23 @@ pub struct Outcome {
     pub reports: Vec<Report>,
     /// The statistics.
     pub statistics: Statistics,
+    /// The warp instructions that ran, in their order; as many as [`Options::trace`] asked for.
+    pub trace: Vec<Ran>,
     /// The kernel's output.
     pub printed: String,
+}
+
+/// A warp instruction that ran. It is taken down when it is done: one that waits, when it has waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// When: warp instructions of the launch that were issued until then, those that have to wait each time they are tried.
+    pub time: u64,
+    /// Its block.
+    pub block: [u32; 3],
+    /// Its warp in the block.
+    pub warp: u32,
+    /// Its line in the PTX text, from 1.
+    pub line: u32,
 }
 
 /// Why a kernel was not launched.

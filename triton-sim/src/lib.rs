@@ -67,7 +67,7 @@ pub mod stats;
 
 use code::Kernel;
 pub use faults::{Fault, Repeats, Report};
-pub use launch::{Arg, Launch, LaunchError, Options, Outcome};
+pub use launch::{Arg, Launch, LaunchError, Options, Outcome, Ran};
 pub use memory::{Memory, MemoryError};
 use parse::ast;
 

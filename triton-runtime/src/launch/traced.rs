@@ -1,7 +1,9 @@
 //! Which image a launch takes, and why not each of the others: for [`trace`].
 
 use super::Launch;
+use crate::error::Result;
 use crate::gpu::Gpu;
+use crate::grid::Grid;
 use crate::kernel::Holds;
 use crate::stream::Stream;
 use crate::trace::{self, Traced};
@@ -20,6 +22,20 @@ impl<S, const N: usize> Launch<'_, S, N> {
         let images = images.iter().enumerate().map(why).collect();
         let (metadata, config, args) = (self.metadata(), self.config, &self.args[..]);
         trace::launch(&Traced { metadata, config, args, programs: dims, holds, images }, stream);
+    }
+
+    /// The launch with its time on the device, for which it waits.
+    #[cold]
+    pub(super) fn timed(&self, stream: &Stream, grid: Grid) -> Result<()> {
+        if stream.is_captured() {
+            return self.enqueue_untimed(stream, grid);
+        }
+        let before = stream.record_timed_event()?;
+        self.enqueue_untimed(stream, grid)?;
+        let after = stream.record_timed_event()?;
+        after.synchronize()?;
+        trace::time(&self.metadata().instance, self.config, after.since(&before)?);
+        Ok(())
     }
 
     /// Why a launch does not take an image, or that it prefers another.

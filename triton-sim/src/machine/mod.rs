@@ -56,7 +56,7 @@ mod wgmma;
 use crate::check::{Causality, Shadow};
 use crate::code::{Class, Kernel, Op};
 use crate::faults::{Fault, Repeats, Report, Site};
-use crate::launch::Options;
+use crate::launch::{Options, Ran};
 use crate::memory::Memory;
 use crate::stats::Statistics;
 use async_store::PendingStore;
@@ -109,6 +109,7 @@ pub(crate) struct Run<'m> {
     /// By group of instructions and kind of fault.
     reported: HashMap<(u32, &'static str), Reported>,
     statistics: Statistics,
+    trace: Vec<Ran>,
     printed: String,
     /// Order of accesses to global memory.
     globals: Globals,
@@ -313,6 +314,14 @@ impl Run<'_> {
             }
         }
         if self.reports.len() < self.options.max_reports { Ok(()) } else { Err(Stop) }
+    }
+
+    /// Takes down that an instruction ran.
+    fn trace(&mut self, block: [u32; 3], warp: u32, pc: u32) {
+        if self.trace.len() < self.options.trace {
+            let line = self.kernel.sites.get(pc as usize).map_or(0, |site| site.pos.line);
+            self.trace.push(Ran { time: self.executed, block, warp, line });
+        }
     }
 
     fn count(&mut self, op: &Op) {

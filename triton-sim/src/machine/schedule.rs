@@ -310,6 +310,8 @@ impl Cx<'_, '_> {
         // An instruction that is retried is counted when it is done.
         if !matches!(flow, Flow::Retry(_)) {
             self.run.count(op);
+            let id = self.block().id;
+            self.run.trace(id, self.warp.index, pc);
         }
         let fragment = &mut self.warp.fragments[index];
         match flow {

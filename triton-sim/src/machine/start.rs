@@ -47,6 +47,7 @@ pub(crate) fn launch(
         reports: Vec::new(),
         reported: HashMap::new(),
         statistics: Statistics::default(),
+        trace: Vec::new(),
         printed: String::new(),
         globals: Globals::default(),
         executed: 0,
@@ -56,7 +57,7 @@ pub(crate) fn launch(
     };
     // What stopped it is in the reports.
     let _: Result<(), Stop> = run.grid(clusters);
-    Ok(Outcome { reports: run.reports, statistics: run.statistics, printed: run.printed })
+    Ok(Outcome { reports: run.reports, statistics: run.statistics, trace: run.trace, printed: run.printed })
 }
 
 /// Checks grid, block, cluster and shared memory; gives the cluster.
