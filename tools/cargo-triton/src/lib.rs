@@ -3,6 +3,7 @@
 //!
 //! The library is for the binary and its tests.
 
+pub mod advice;
 pub mod commands;
 pub mod drawn;
 pub mod error;

@@ -1,5 +1,6 @@
 //! The page of a kernel in one of its images: data for the scripts beside this file, which draw it.
 
+use crate::advice::{self, Advice};
 use crate::error::{Result, at};
 use crate::inspect::{self, After, Inspection};
 use crate::lines::{At, Line, described, of_ir};
@@ -41,6 +42,7 @@ pub struct Page {
     sass: Vec<Line>,
     sass_missing: Option<String>,
     images: Vec<OfImage>,
+    advice: Vec<Advice>,
     layouts: Vec<drawn::Layout>,
     memories: Vec<drawn::Memory>,
     costs: Vec<Cost>,
@@ -104,7 +106,7 @@ struct Load {
 
 /// Where to get a launch.
 const NO_LAUNCH: &str =
-    "No launch is known: with `--run`, the program is run and its first launch of this kernel taken.";
+    "No launch is known: with `--run`, the program is run and its largest launch of this kernel taken.";
 
 impl Page {
     /// Gathers it.
@@ -144,6 +146,7 @@ impl Page {
                 .enumerate()
                 .map(|(index, of)| of_image(index, of, inspection, launch))
                 .collect(),
+            advice: advice::of(inspection, &resources, launch)?,
             layouts: drawn::layouts(last),
             memories: drawn::memories(last),
             costs: Vec::new(),
@@ -210,6 +213,11 @@ impl Page {
     /// The file cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         at(path, std::fs::write(path, self.html()))
+    }
+
+    /// What is slow, and how to mend it.
+    pub fn advice(&self) -> &[Advice] {
+        &self.advice
     }
 
     /// The data, as the scripts take it.

@@ -83,7 +83,7 @@ pub fn of(inspection: &Inspection<'_>, tools: &Tools) -> Result<(Resources, Opti
     }
     buffers.sort_by_key(|buffer| buffer.first);
     let resources = Resources {
-        machine: Device::of(target).name,
+        machine: Device::assumed().name,
         registers,
         registers_by: if code.is_some() { "ptxas" } else { "estimate" },
         spill_bytes: code.map(|code| code.spilled),

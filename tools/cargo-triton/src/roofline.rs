@@ -6,7 +6,6 @@ use crate::trace::Launch;
 use serde::Serialize;
 use triton_core::estimate::{Estimate, Machine};
 use triton_core::ir::Function;
-use triton_core::metadata::Target;
 use triton_core::ops::Op;
 use triton_core::types::{DType, Elem};
 
@@ -28,27 +27,21 @@ pub struct Device {
 const SUSTAINED: f64 = 0.8;
 
 impl Device {
-    /// What a target's images are shown for.
-    pub fn of(target: Target) -> Device {
-        if target >= Target::Sm90a {
-            // SXM5, 80 GB.
-            return Device {
-                name: "H100",
-                machine: Machine::H200,
-                tensor: 989.0,
-                scalar: 67.0,
-                peak_gbps: 3352.0,
-                sustained_gbps: 3020.0,
-            };
-        }
+    /// An H100 (SXM5, 80 GB): what images are shown for.
+    pub fn assumed() -> Device {
         Device {
-            name: "A100",
-            machine: Machine { target, multiprocessors: 108, mhz: 1410.0 },
-            tensor: 312.0,
-            scalar: 19.5,
-            peak_gbps: 2039.0,
-            sustained_gbps: 1790.0,
+            name: "H100",
+            machine: Machine::H200,
+            tensor: 989.0,
+            scalar: 67.0,
+            peak_gbps: 3352.0,
+            sustained_gbps: 3020.0,
         }
+    }
+
+    /// Multiprocessors.
+    pub fn multiprocessors(&self) -> u32 {
+        self.machine.multiprocessors
     }
 }
 
@@ -75,7 +68,7 @@ pub struct Roofline {
 /// The compiler contradicts itself.
 pub fn of(inspection: &Inspection<'_>, launch: &Launch) -> Result<Roofline> {
     let (kernel, image) = (inspection.kernel, inspection.image());
-    let device = Device::of(image.target);
+    let device = Device::assumed();
     let estimate = Estimate::new(&kernel.func.in_order(image.order), image.target, image.specialization);
     let estimate = estimate.map_err(|why| Error::Compiler { instance: kernel.to_string(), why })?;
     let taken = estimate.taken(&launch.values(kernel), launch.programs, &device.machine);
@@ -91,16 +84,10 @@ pub fn of(inspection: &Inspection<'_>, launch: &Launch) -> Result<Roofline> {
     ];
     let (most, us) = parts.iter().copied().fold(("", 0.0), |most, part| if part.1 > most.1 { part } else { most });
     let all = taken.us.max(of_memory);
-    let [x, y, z] = launch.programs;
-    let blocks = u64::from(x) * u64::from(y) * u64::from(z);
     let bound = if us * 2.0 < all {
-        let few = blocks < u64::from(device.machine.multiprocessors);
-        let why = if few {
-            format!("{blocks} programs do not fill {} multiprocessors", device.machine.multiprocessors)
-        } else {
-            "each block waits for what it loads, or the last wave is short".to_string()
-        };
-        format!("Latency: no unit is busy for half of the {all:.1} µs; {why}.")
+        format!(
+            "Latency: no unit is busy for half of the {all:.1} µs. Blocks wait for what they load, or are too few: see Advice and Loops."
+        )
     } else {
         format!("{most}: busy for {us:.1} of {all:.1} µs by the compiler's estimate.")
     };

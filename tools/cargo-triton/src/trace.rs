@@ -102,6 +102,11 @@ impl Launch {
         kernel.func.params.iter().zip(words).map(value).collect()
     }
 
+    /// Bytes of its buffers: of several launches the one with the most is looked at.
+    pub fn bytes(&self) -> u64 {
+        self.args.iter().filter_map(|arg| Some(arg.memory?.1)).sum()
+    }
+
     /// Whether it would take an image, were those before it not there.
     pub fn may_take(&self, image: usize) -> bool {
         self.images.get(image).is_some_and(|why| why.as_deref().is_none_or(|why| why == PREFERRED))

@@ -70,7 +70,7 @@ impl Args {
                     "not found  in these orders: it updates memory atomically".to_string()
                 }
             };
-            let mut reports: Vec<String> = Vec::new();
+            let (mut reports, mut told): (Vec<String>, Vec<_>) = Default::default();
             for image in self.images(launch, &images) {
                 for seed in 1..=self.seeds {
                     let options = Options { seed, max_instructions: self.most, ..Options::default() };
@@ -82,9 +82,10 @@ impl Args {
                         }
                     };
                     for report in &outcome.reports {
-                        let text = report.to_string();
-                        if reports.iter().all(|other| !other.starts_with(&text)) {
-                            reports.push(format!("{text}\n    on {}, seed {seed}", inspect::name(image)));
+                        let key = (report.site.source.clone(), report.fault.name());
+                        if !told.contains(&key) {
+                            told.push(key);
+                            reports.push(format!("{report}\n    on {}, seed {seed}", inspect::name(image)));
                         }
                     }
                 }

@@ -21,7 +21,7 @@ pub struct Args {
     /// The image, as `sm_90a aligned16`: by default the one that the launch takes, or else the best
     #[arg(long)]
     image: Option<String>,
-    /// Run the program, and show the first launch of the kernel
+    /// Run the program, and show the largest launch of the kernel
     #[arg(long)]
     run: bool,
     /// The folder of the pages: by default target/triton
@@ -51,7 +51,8 @@ impl Args {
             eprintln!("warning: {}", Error::Run(status.clone()));
         }
         for kernel in kernels {
-            let launch = trace.launches.iter().find(|launch| launch.is_of(kernel));
+            let launch =
+                trace.launches.iter().filter(|launch| launch.is_of(kernel)).max_by_key(|launch| launch.bytes());
             let images = inspect::images(kernel)?;
             let shown = inspect::choose(kernel, &images, self.image.as_deref(), launch)?;
             let args = launch.map(|launch| launch.values(kernel));
@@ -60,6 +61,14 @@ impl Args {
             let path = out.join(file_name(&kernel.to_string()));
             page.write(&path)?;
             println!("{}", path.display());
+            for advice in page.advice() {
+                let at = advice
+                    .at
+                    .and_then(|(file, line, _)| Some(format!(" ({}:{line})", kernel.func.sources.files.get(file)?)));
+                let code = advice.code.as_ref().map_or(String::new(), |code| format!("[{code}] "));
+                println!("  {code}{}{}", advice.text, at.unwrap_or_default());
+                advice.help.iter().for_each(|help| println!("    {help}"));
+            }
         }
         Ok(())
     }

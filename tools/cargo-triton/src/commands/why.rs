@@ -51,7 +51,7 @@ impl Args {
                     None => ("->", "taken: the first whose assumptions hold"),
                     Some(why) => ("  ", why.as_str()),
                 };
-                println!("  {mark} {:<24} {why}", inspect::name(image));
+                println!("  {mark} {:<30} {why}", inspect::name(image));
             }
             println!();
         }

@@ -58,6 +58,11 @@ function drawCosts(panel) {
     whole);
 }
 
+function drawAdvice(panel) {
+  const rows = DATA.advice.map((one) => el("tr", {}, cell(one.code ?? ""), wide(one.text, ...(one.help ? [el("p", { class: "help" }, one.help)] : [])), cell(sourceLink(one.at))));
+  panel.replaceChildren(rows.length ? table(["code", "what is slow here, and how to mend it", "line"], rows) : missing("Nothing is known to be slow in this image."));
+}
+
 function drawLoops(panel) {
   const rings = DATA.rings.map((ring) => el("li", {}, ring));
   const loads = DATA.loads.map((load) => el("tr", {}, cell(el("span", { class: load.ahead ? "good" : "poor" }, load.ahead ? "✓ ahead" : "✗ not ahead")),

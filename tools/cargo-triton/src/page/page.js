@@ -6,6 +6,7 @@ const isDark = () => {
 };
 
 const SECTIONS = [
+  { id: "advice", title: "Advice", key: "a", draw: drawAdvice },
   { id: "layouts", title: "Layouts", key: "l", draw: drawLayouts },
   { id: "costs", title: "Costs", key: "c", draw: drawCosts },
   { id: "loops", title: "Loops", key: "o", draw: drawLoops },
@@ -171,7 +172,7 @@ function start() {
     if (byId("main").dataset.dock === "full") setDock("split");
   });
   addEventListener("hashchange", followHash);
-  openSection("layouts");
+  openSection(DATA.advice.length ? "advice" : "layouts");
   followHash();
 }
 

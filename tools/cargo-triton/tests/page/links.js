@@ -24,7 +24,7 @@
   const places = [
     ...[...data.ptx, ...data.sass, ...data.passes.flatMap((pass) => pass.lines)].map((line) => line[1]),
     ...[...data.layouts, ...data.memories].flatMap((one) => one.used.map((use) => use[1])),
-    ...[...data.costs, ...data.loads, ...data.resources.shared, ...(data.timeline ? data.timeline.events : [])].map((one) => one.at),
+    ...[...data.advice, ...data.costs, ...data.loads, ...data.resources.shared, ...(data.timeline ? data.timeline.events : [])].map((one) => one.at),
   ].filter(Boolean);
   for (const at of places) check(missing(at) || node(`src-${keyOf(at)}`), `no source line ${keyOf(at)}`);
 
