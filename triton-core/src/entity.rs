@@ -42,7 +42,7 @@ macro_rules! entity {
 pub(crate) use entity;
 
 /// Owns the things that ids of type `K` stand for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arena<K, V> {
     items: Vec<V>,
     key: PhantomData<K>,
@@ -112,7 +112,21 @@ impl<K: Entity, V: Clone + Eq + Hash> Interner<K, V> {
         self.ids.insert(value, id);
         id
     }
+
+    /// The thing, if `key` belongs to this interner.
+    pub fn get(&self, key: K) -> Option<&V> {
+        self.items.get(key)
+    }
 }
+
+/// Equal things in the same order; the ids of things follow from it.
+impl<K: Entity, V: PartialEq> PartialEq for Interner<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.items == other.items
+    }
+}
+
+impl<K: Entity, V: Eq> Eq for Interner<K, V> {}
 
 impl<K, V> Default for Interner<K, V> {
     fn default() -> Self {

@@ -251,10 +251,19 @@ impl Image {
     }
 }
 
+/// The lines of PTX that are code: all but locations in the source, files and names of inlined functions.
+pub fn code_lines(ptx: &str) -> impl Iterator<Item = &str> {
+    let is_location =
+        |line: &str| ["\t.loc ", ".file ", ".section .debug_str "].iter().any(|word| line.starts_with(word));
+    ptx.lines().filter(move |line| !is_location(line))
+}
+
 /// The PTX version that has the fences between blocks of a cluster which wait for shared memory alone.
 pub(crate) const CLUSTER_PTX: (u32, u32) = (8, 6);
 /// The PTX version that adds vectors to memory.
 pub(crate) const VECTOR_UPDATE_PTX: (u32, u32) = (8, 1);
+/// The PTX version whose locations name inlined functions.
+pub(crate) const INLINED_PTX: (u32, u32) = (7, 2);
 
 impl Image {
     /// Whether a launch of a grid of programs takes this image, on a device with this number of multiprocessors. A persistent one is for

@@ -38,8 +38,9 @@ pub fn compile(kernel: &Kernel, instance: &Instance) -> Result<Compiled, Failure
     let (mut func, mut compiled) = embedded(kernel, instance)?;
     let failure = |problem: Diagnostic| Failure { diagnostics: vec![problem], ..Failure::default() };
     passes::run(passes::OPTIMISE, &mut func, &Env::portable()).map_err(|message| failure(mistake(message)))?;
-    let (images, spills) = code(&func, &mut |_| {}).map_err(failure)?;
-    (compiled.config.images, compiled.spills) = (images.into(), spills);
+    let of_source = |problem| of_source(&func, problem);
+    let (images, spills) = code(&func, &mut |_| {}).map_err(|problem| failure(of_source(problem)))?;
+    (compiled.config.images, compiled.spills) = (images.into(), spills.map(of_source));
     Ok(compiled)
 }
 
@@ -114,9 +115,18 @@ pub fn advise(kernel: &Kernel, instance: &Instance) -> Vec<Diagnostic> {
     let env = Env { specialization: Specialization::Divisible16, ..Env::portable() };
     let optimised = passes::run(passes::OPTIMISE, &mut func, &Env::portable());
     match optimised.and_then(|()| passes::run(passes::SPECIALISE, &mut func, &env)) {
-        Ok(()) => advice::advice(&func),
+        Ok(()) => advice::advice(&func).into_iter().map(|problem| of_source(&func, problem)).collect(),
         Err(_) => Vec::new(),
     }
+}
+
+/// What is said of a function, of its source: in a body that was inlined, where that was written, with the calls that led there.
+fn of_source(func: &Function, problem: Diagnostic) -> Diagnostic {
+    let sources = &func.sources;
+    let calls = sources.calls_to(problem.span).map(|call| &sources.calls[call]);
+    let mut calls: Vec<_> = calls.map(|call| (call.function.clone(), sources.origin(call.at))).collect();
+    calls.reverse();
+    Diagnostic { span: sources.origin(problem.span), calls, ..problem }
 }
 
 fn mistake(message: String) -> Diagnostic {

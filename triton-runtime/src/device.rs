@@ -162,8 +162,9 @@ impl Device {
         }
     }
 
-    /// Whether kernels that are loaded from now on have line tables: profilers and debuggers then name lines of the source. The instructions are
-    /// the same. The environment variable `TRITON_DSL_LINE_INFO=1` asks for it from the start.
+    /// Whether kernels that are loaded from now on have line tables: profilers and debuggers then name lines of the source, of functions that
+    /// kernels call with the calls that led there. The instructions are the same. The environment variable `TRITON_DSL_LINE_INFO=1` asks for it
+    /// from the start.
     ///
     /// It holds for every device of the process. What is loaded already stays as it is; the cache on disk keeps both.
     ///

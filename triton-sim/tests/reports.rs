@@ -51,6 +51,9 @@ fn what_one_place_in_the_source_became_is_one_mistake() {
     assert_eq!(reports(2, 1, &stores).len(), 8);
     let apart = format!(".loc 1 7 5\n{}.loc 1 7 9\n{}", store(0), store(1));
     assert_eq!(reports(2, 1, &apart).len(), 2);
+    // Code of an inlined function is at its own location, whichever call it is of.
+    let inlined = |call: u32| format!(".loc 1 7 5, function_name $F0, inlined_at 1 {call} 9\n{}", store(call));
+    assert_eq!(reports(2, 1, &format!("{}{}", inlined(2), inlined(3))).len(), 1);
     // Another operation of the location is another mistake, and so is another fault.
     let vector = "st.global.v2.u32 [%d0+8], {%r0, %r0};\n";
     assert_eq!(reports(2, 1, &format!(".loc 1 7 5\n{}{vector}", store(0))).len(), 2);

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 use triton_core::hash::fnv1a;
-use triton_core::metadata::{Image, Specialization};
+use triton_core::metadata::{Image, Specialization, code_lines};
 use triton_tests::expand::{Kernel, expand};
 use triton_tests::parallel;
 
@@ -112,9 +112,8 @@ struct Known {
 impl Known {
     /// A hash of an image's text for an architecture and of its line, as this assembler makes it.
     fn hash(&self, text: &str, numbers: &str) -> String {
-        // Lines of the source are not code.
-        let code = text.lines().filter(|line| !line.starts_with("\t.loc") && !line.starts_with(".file"));
-        let all = code.chain([numbers, self.assembler.as_str()]).flat_map(|line| line.bytes().chain([b'\n']));
+        let all =
+            code_lines(text).chain([numbers, self.assembler.as_str()]).flat_map(|line| line.bytes().chain([b'\n']));
         format!("{:016x}", fnv1a(all))
     }
 

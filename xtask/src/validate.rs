@@ -1,11 +1,13 @@
 //! `validate`: every PTX snapshot goes through the vendor's assembler, and every image of the cases that have them.
 //!
 //! Registers and spills of each snapshot are recorded in the file `resources.txt` of its folder, so that
-//! a regression is a difference; `BLESS=1` renews the record.
+//! a regression is a difference; `BLESS=1` renews the record. Of functions that are inlined, the file `lines.txt` records
+//! which lines the disassembler then gives to the instructions of the images for every launch.
 
-use crate::assembler::{PTXAS, Scratch, architectures, assemble, images};
-use crate::{Outcome, root};
+use crate::assembler::{NVDISASM, PTXAS, Scratch, architectures, assemble, images};
+use crate::{Outcome, output, root};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use triton_core::metadata::Target;
 
 pub fn validate() -> Outcome {
@@ -23,7 +25,10 @@ pub fn validate() -> Outcome {
         }
     }
     snapshots.sort_by(|a, b| a.0.cmp(&b.0));
-    validate_folder(&ptxas, "tests/corpus/ptx", &snapshots)
+    validate_folder(&ptxas, "tests/corpus/ptx", &snapshots)?;
+    let Some(nvdisasm) = NVDISASM.require("validate")? else { return Ok(()) };
+    snapshots.retain(|(name, text, _)| name.ends_with(".generic.ptx") && text.contains("inlined_at"));
+    validate_lines([&ptxas, &nvdisasm], "tests/corpus/ptx", &snapshots)
 }
 
 fn files(folder: &str, extension: &str) -> Outcome<Vec<PathBuf>> {
@@ -69,14 +74,32 @@ fn validate_folder(ptxas: &Path, folder: &str, snapshots: &[(String, String, Tar
     Ok(())
 }
 
+/// Assembles the texts with line tables, and compares the lines and calls of instructions with the record of the folder.
+fn validate_lines([ptxas, nvdisasm]: [&Path; 2], folder: &str, snapshots: &[(String, String, Target)]) -> Outcome {
+    let scratch = Scratch::new("validate-lines")?;
+    let mut record = String::new();
+    for (name, text, target) in snapshots {
+        let (ptx, cubin) = (scratch.write(name, text)?, scratch.file("cubin"));
+        for arch in architectures(*target) {
+            output(Command::new(ptxas).args(["-lineinfo", "-arch", arch, "-o"]).args([&cubin, &ptx]))?;
+            let listing = output(Command::new(nvdisasm).args(["-gi", "-c"]).arg(&cubin))?;
+            record += &format!("{name} on {arch}:\n");
+            record.extend(listing.lines().filter_map(|line| Some(format!("{}\n", line.trim().strip_prefix("//## ")?))));
+        }
+    }
+    compare(&root().join(folder).join("lines.txt"), &record)?;
+    println!("validate: the lines of inlined functions of {folder} are as recorded");
+    Ok(())
+}
+
 fn compare(file: &Path, record: &str) -> Outcome {
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
         return std::fs::write(file, record).map_err(|e| format!("{}: {e}", file.display()));
     }
     let known = std::fs::read_to_string(file).unwrap_or_default();
-    let changed: Vec<&str> = record.lines().filter(|line| !known.lines().any(|k| k == *line)).collect();
-    if changed.is_empty() && known.lines().count() == record.lines().count() {
+    if known == record {
         return Ok(());
     }
-    Err(format!("registers or spills differ from {}; BLESS=1 renews it:\n{}", file.display(), changed.join("\n")))
+    let changed: Vec<&str> = record.lines().filter(|line| !known.lines().any(|k| k == *line)).collect();
+    Err(format!("what was found differs from {}; BLESS=1 renews it:\n{}", file.display(), changed.join("\n")))
 }

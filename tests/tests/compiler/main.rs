@@ -4,6 +4,7 @@ mod axis;
 mod copies;
 mod defs;
 mod hints;
+mod inlined;
 mod layout;
 mod layout_convert;
 mod layout_copies;

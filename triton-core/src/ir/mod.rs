@@ -53,7 +53,8 @@
 //! are to share the K of a product, `targets sm_90a` what there is code for, and `fast_math` relaxes float arithmetic.
 //! A parameter may end in `multiple_of N`, and in what is promised of it, `general`, `unit`, `pitch N` or `extent N`, and behind an `or` in
 //! what is promised of it in each other order of operands; a
-//! position is `@file:line:column`; from stage 1 on a result's type is followed by its layout, `#0`, declared before
+//! position is `@file:line:column`; behind it ` in c0` says that it is in the body of an inlined function, and a line
+//! `call c0 = gelu @0:4:13` before the kernel where that is called; from stage 1 on a result's type is followed by its layout, `#0`, declared before
 //! the kernel; at stage 2, which a line `synchronized` announces, in shared memory by `%0`, declared likewise. `;`
 //! begins a comment. `print ∘ parse` is the identity. Arguments follow `with`, regions stand in braces with their
 //! parameters between bars:

@@ -10,7 +10,7 @@ use super::{
 use crate::layout::{Layout, Mem};
 use crate::metadata::{Promised, Target, Targets};
 use crate::ops::{self, Given, Op, Reader, Signature};
-use crate::span::{Loc, Span};
+use crate::span::{Call, CallId, Loc, Span};
 use crate::types::{DType, Type};
 use std::collections::{HashMap, HashSet};
 
@@ -61,6 +61,7 @@ fn read(text: &str) -> Result<Parser, ParseError> {
         defined: HashSet::new(),
         layouts: HashMap::new(),
         mems: HashMap::new(),
+        calls: HashMap::new(),
         open: Vec::new(),
         lines: HashMap::new(),
         last: 0,
@@ -109,6 +110,7 @@ struct Parser {
     defined: HashSet<Value>,
     layouts: HashMap<String, LayoutId>,
     mems: HashMap<String, MemId>,
+    calls: HashMap<String, CallId>,
     /// The blocks that are open, outermost first, each with the instruction that owns it.
     open: Vec<(Option<Inst>, Block)>,
     lines: HashMap<Inst, u32>,
@@ -146,6 +148,7 @@ impl Parser {
                 self.func.sources.files.push(file.replace("\\\\", "\\").replace("\\\"", "\""));
                 Ok(())
             }
+            "call" => self.call(rest),
             "text" => {
                 let text = rest.strip_prefix('"').and_then(|r| r.strip_suffix('"')).and_then(unescape);
                 self.func.texts.push(text.ok_or("a text in quotes is missing")?);
@@ -160,6 +163,16 @@ impl Parser {
             "kernel" if self.func.name.is_empty() => self.kernel(rest),
             _ => Err(format!("`{word}` begins nothing here")),
         }
+    }
+
+    /// `c0 = gelu @0:4:13`
+    fn call(&mut self, rest: &str) -> Result<(), String> {
+        let parts = rest.split_once(" = ").and_then(|(name, rest)| Some((name, rest.rsplit_once(" @")?)));
+        let (name, (function, at)) = parts.ok_or("a call is `call c0 = name @file:line:column`")?;
+        let call = Call { function: function.into(), at: self.position(at)? };
+        let id = self.func.sources.calls.intern(call);
+        self.calls.insert(name.to_string(), id);
+        Ok(())
     }
 
     /// `{ |v1: i32, v2: f32[4] #0|`
@@ -391,7 +404,9 @@ impl Parser {
         region.map_or(Ok(()), |region| self.region(inst, region))
     }
 
+    /// `0:4:13`, or `0:4:13 in c0` in the body of a call.
     fn position(&mut self, at: &str) -> Result<Span, String> {
+        let (at, call) = at.split_once(" in ").map_or((at, None), |(at, call)| (at, Some(call)));
         let numbers: Vec<u32> = at.split(':').filter_map(|n| n.parse().ok()).collect();
         let &[file, line, column] = &numbers[..] else { return Err(format!("`@{at}` is not a source location")) };
         if file as usize >= self.func.sources.files.len() {
@@ -403,7 +418,10 @@ impl Parser {
             self.func.sources.locs.push(loc);
             self.func.sources.locs.len() - 1
         });
-        Ok(Span(index as u32))
+        let span = Span(index as u32);
+        let Some(call) = call else { return Ok(span) };
+        let call = *self.calls.get(call).ok_or_else(|| format!("there is no call {call}"))?;
+        Ok(self.func.sources.inline(span, call))
     }
 
     /// A value of the type and layout that its annotation says.

@@ -2,7 +2,8 @@
 
 use super::{Block, Function, LayoutId, MemId, Place, Ring, RingBuffer, Stage, Value, View};
 use crate::metadata::{Promised, Target, Targets};
-use crate::span::Span;
+use crate::span::{CallId, Span};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The function as text; see [`super`] for the grammar.
@@ -11,6 +12,8 @@ pub fn print(func: &Function) -> String {
     for file in &func.sources.files {
         let _ = writeln!(out, "source {file:?}");
     }
+    let calls = Calls::of(func);
+    out.push_str(&calls.declarations(func));
     for text in &func.texts {
         let _ = writeln!(out, "text \"{}\"", escape(text));
     }
@@ -74,7 +77,7 @@ pub fn print(func: &Function) -> String {
         let _ =
             writeln!(out, "  ring {id} slots {slots} distance {distance}{bulk} [{}] [{}]", of.join(","), by.join(","));
     }
-    block(func, &mut places, func.body, 1, &mut out);
+    block(func, (&mut places, &calls), func.body, 1, &mut out);
     out.push_str("}\n");
     out
 }
@@ -85,7 +88,7 @@ fn escape(text: &str) -> String {
     text.chars().map(|c| if special(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
-fn block(func: &Function, places: &mut Places, id: Block, depth: usize, out: &mut String) {
+fn block(func: &Function, (places, calls): (&mut Places, &Calls), id: Block, depth: usize, out: &mut String) {
     for (id, inst) in func.block(id) {
         indent(depth, out);
         if !inst.results.is_empty() {
@@ -113,13 +116,13 @@ fn block(func: &Function, places: &mut Places, id: Block, depth: usize, out: &mu
                 let _ = write!(out, " |{}|", list(params, |v| format!("{v}: {}", places.typed(func, v))));
             }
             if i == 0 {
-                print_span(func, inst.span, out);
+                calls.print_span(func, inst.span, out);
             }
             out.push('\n');
-            block(func, places, region, depth + 1, out);
+            block(func, (&mut *places, calls), region, depth + 1, out);
         }
         if inst.regions.is_empty() {
-            print_span(func, inst.span, out);
+            calls.print_span(func, inst.span, out);
         } else {
             indent(depth, out);
             out.push('}');
@@ -196,9 +199,36 @@ fn number<T: PartialEq>(all: &mut Vec<T>, id: T) -> u32 {
     at as u32
 }
 
-fn print_span(func: &Function, span: Span, out: &mut String) {
-    if let Some(loc) = func.sources.loc(span) {
-        let _ = write!(out, " @{}:{}:{}", loc.file, loc.line, loc.column);
+/// The calls that lead to instructions, in order: their numbers in the text.
+struct Calls(Vec<CallId>);
+
+impl Calls {
+    /// Those of a function.
+    fn of(func: &Function) -> Calls {
+        let calls_to = |inst| func.sources.calls_to(func.insts[inst].span);
+        let all: BTreeSet<CallId> = func.walk().into_iter().flat_map(calls_to).collect();
+        Calls(all.into_iter().collect())
+    }
+
+    /// Their declarations, a line each.
+    fn declarations(&self, func: &Function) -> String {
+        let mut out = String::new();
+        for (number, &id) in (0..).map(CallId).zip(&self.0) {
+            let call = &func.sources.calls[id];
+            let _ = write!(out, "call {number} = {}", call.function);
+            self.print_span(func, call.at, &mut out);
+            out.push('\n');
+        }
+        out
+    }
+
+    fn print_span(&self, func: &Function, span: Span, out: &mut String) {
+        if let Some(loc) = func.sources.loc(span) {
+            let _ = write!(out, " @{}:{}:{}", loc.file, loc.line, loc.column);
+        }
+        if let Some(Ok(number)) = func.sources.call(span).map(|call| self.0.binary_search(&call)) {
+            let _ = write!(out, " in {}", CallId(number as u32));
+        }
     }
 }
 

@@ -17,7 +17,7 @@ pub mod text;
 
 use crate::metadata::{ProgramMap, TensorMap};
 use crate::ops::Outer;
-use crate::span::{Loc, Span};
+use crate::span::{Sources, Span};
 pub use mma::Mma;
 pub use op::Op;
 
@@ -252,8 +252,8 @@ pub struct Inst {
     pub guard: Option<Reg>,
     /// What it does.
     pub op: Op,
-    /// The line it was made for.
-    pub loc: Option<Loc>,
+    /// What it was made for.
+    pub span: Span,
 }
 
 /// What the assembler bounds the registers of a thread by: one of these, since an occupancy is a bound, too.
@@ -288,8 +288,8 @@ pub struct Kernel {
     pub bounds: Bounds,
     /// Registers that a thread needs at least, as [`pressure`](crate::analysis::pressure) estimates them.
     pub pressure: u32,
-    /// Source files, for line tables.
-    pub files: Vec<String>,
+    /// Where spans lie, for line tables.
+    pub sources: Sources,
     /// Number of registers of each class, in the order of [`Class`].
     pub registers: [u32; 4],
     /// Bytes of dynamic shared memory.

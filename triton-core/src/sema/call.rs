@@ -7,8 +7,9 @@ use super::value::{Known, Val};
 use super::{Checker, unknown};
 use crate::ast::{Expr, Function, GenericKind, Param as AstParam, Path, Type as AstType};
 use crate::diag::{Code, Diagnostic};
+use crate::ir::Inst;
 use crate::metadata::Promised;
-use crate::span::Span;
+use crate::span::{self, Span};
 use crate::types::{DType, Elem, Shape, Type};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -89,7 +90,7 @@ impl<'a> Checker<'a> {
                 None => return self.wrong_argument(name, wanted, &found, &generics, at),
             };
         }
-        self.enter(Call { function, span: path.span }, generics, passed)
+        self.enter(Call { function, span: path.span }, generics, passed, span)
     }
 
     fn wrong_argument<T>(
@@ -227,8 +228,8 @@ impl<'a> Checker<'a> {
         Some(Some(value).filter(|_| alike))
     }
 
-    /// The value of a function's body.
-    fn enter(&mut self, call: Call<'a>, generics: Generics, passed: Vec<Option<Val>>) -> Option<Val> {
+    /// The value of a function's body, in place of the call there. One that was passed by its name is not called where that is.
+    fn enter(&mut self, call: Call<'a>, generics: Generics, passed: Vec<Option<Val>>, at: Span) -> Option<Val> {
         let function = call.function;
         let open = function.generics.iter().find(|generic| match generic.kind {
             GenericKind::Type => !generics.types.contains_key(&generic.name.name),
@@ -250,21 +251,38 @@ impl<'a> Checker<'a> {
         for ((pattern, _), value) in function.params.iter().zip(passed) {
             self.bind_pattern(pattern, value);
         }
-        function.body.iter().for_each(|stmt| self.stmt(stmt));
-        let value = match &function.value {
-            Some(value) => self.expr(value),
-            None => Some(Val::Unit),
+        let mut body = |cx: &mut Self| {
+            function.body.iter().for_each(|stmt| cx.stmt(stmt));
+            let value = match &function.value {
+                Some(value) => cx.expr(value),
+                None => Some(Val::Unit),
+            };
+            let result = function.value.as_ref().map_or(function.name.span, |value| value.span);
+            cx.returned(value?, &function.result, &mut result_types, result)
         };
-        let at = function.value.as_ref().map_or(function.name.span, |value| value.span);
-        let value = value.and_then(|value| self.returned(value, &function.result, &mut result_types, at));
+        let value = if function.library { body(self) } else { self.inline(&function.name.name, at, body) };
         self.calls.pop();
         self.types = types;
         self.scopes = scopes;
         self.loops = loops;
         if function.library {
             for inst in first..self.func.insts.len() {
-                self.func.insts[crate::ir::Inst(inst as u32)].span = call.span;
+                self.func.insts[Inst(inst as u32)].span = call.span;
             }
+        }
+        value
+    }
+
+    /// Has what is checked be the body of a function that is called there: its operations know that they are inlined.
+    pub(super) fn inline<T>(&mut self, function: &str, at: Span, body: impl FnOnce(&mut Self) -> T) -> T {
+        let first = self.func.insts.len();
+        let at = self.inlined.map_or(at, |outer| self.func.sources.inline(at, outer));
+        let call = self.func.sources.calls.intern(span::Call { function: function.into(), at });
+        let outer = self.inlined.replace(call);
+        let value = body(self);
+        self.inlined = outer;
+        for inst in (first..self.func.insts.len()).map(|inst| Inst(inst as u32)) {
+            self.func.insts[inst].span = self.func.sources.inline(self.func.insts[inst].span, call);
         }
         value
     }

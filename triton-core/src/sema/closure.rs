@@ -98,7 +98,7 @@ impl Checker<'_> {
                 for (pattern, (value, _)) in params.iter().zip(passed) {
                     self.bind_pattern(pattern, Some(value));
                 }
-                (self.expr(body), body.span)
+                (self.inline("{closure}", span, |cx| cx.expr(body)), body.span)
             }
         };
         (self.scopes, self.types, self.loops) = (scopes, types, loops);

@@ -46,7 +46,7 @@ use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, Value};
 use crate::metadata::Promised;
 use crate::ops::{Op, Outer};
-use crate::span::Span;
+use crate::span::{CallId, Span};
 use crate::types::{DType, Elem, Shape, Type};
 use call::Call;
 use std::collections::HashMap;
@@ -75,6 +75,7 @@ pub fn check(kernel: &Kernel, instance: &Instance) -> Result<(Function, Vec<Opti
         structs: &kernel.structs,
         outers: kernel.outers.iter().map(|text| (text.as_str(), None)).collect(),
         calls: Vec::new(),
+        inlined: None,
         loops: 0,
         iterations: 0,
         assertions: instance.options.assertions,
@@ -135,6 +136,8 @@ struct Checker<'a> {
     outers: Vec<(&'a str, Option<DType>)>,
     /// The calls that the checker is in, outermost first.
     calls: Vec<Call<'a>>,
+    /// The innermost call whose body has spans of its own: those of the language's functions and of the kernel have none.
+    inlined: Option<CallId>,
     /// How many loops of the innermost function it is in.
     loops: usize,
     /// Iterations of unrolled loops so far.

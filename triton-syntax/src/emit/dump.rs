@@ -7,6 +7,7 @@ use crate::environment::DUMP_FOLDER;
 use crate::read::instances::Instance;
 use std::path::PathBuf;
 use triton_core::Compiled;
+use triton_core::metadata::code_lines;
 
 /// Writes what was compiled, if the folder is named. Nothing depends on it, so a folder that cannot be written to is not an error
 /// of the kernel.
@@ -25,8 +26,7 @@ pub(crate) fn write(instances: &[Instance], compiled: &[Vec<Compiled>], spelling
                     image.cluster,
                     if image.has_assert_buffer { "an assert buffer" } else { "no assert buffer" },
                 );
-                let located = |line: &&str| line.trim_start().starts_with(".loc ") || line.starts_with(".file ");
-                let hash = triton_core::hash::fnv1a(text.lines().filter(|line| !located(line)).flat_map(str::bytes));
+                let hash = triton_core::hash::fnv1a(code_lines(&text).flat_map(str::bytes));
                 let (target, specialization) = (image.target.name(), image.assumptions());
                 let name = format!("{spelling}.{number}.{target}.{specialization}.{hash:016x}.ptx");
                 let _ = std::fs::write(folder.join(name), text);

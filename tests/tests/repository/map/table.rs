@@ -29,9 +29,9 @@ pub(crate) const CRATES: &[Row] = &[
 /// The modules of `triton-core`.
 pub(crate) const CORE: &[Row] = &[
     ("hash", &[]),
-    ("span", &[]),
-    ("diag", &["span"]),
     ("entity", &["hash"]),
+    ("span", &["entity"]),
+    ("diag", &["span"]),
     ("types", &["entity"]),
     ("metadata", &["types"]),
     ("ast", &["span", "types", "metadata"]),

@@ -9,7 +9,7 @@
 
 use crate::ptx::code::packed::Packed;
 use crate::ptx::{Class, Inst, Op, Reg, Ty};
-use crate::span::{Loc, Span};
+use crate::span::Span;
 use crate::types::DType;
 
 /// Instructions that certainly exceed [`crate::ptx::MAX_TEXT`].
@@ -27,7 +27,7 @@ pub(crate) struct Emitter {
     labels: u32,
     packed: Packed,
     /// Where the operation is whose code follows.
-    loc: Option<Loc>,
+    span: Span,
     /// The most instructions of one operation, and where it is.
     largest: (usize, Span),
 }
@@ -43,7 +43,7 @@ impl Emitter {
             count: [0; 4],
             labels: 0,
             packed: Packed::default(),
-            loc: None,
+            span: Span::NONE,
             largest: (0, Span::NONE),
         }
     }
@@ -52,7 +52,7 @@ impl Emitter {
     pub fn emit(&mut self, guard: Option<Reg>, op: Op) {
         if !self.is_full() {
             self.packed.written(&op);
-            self.here.push(Inst { guard, op, loc: self.loc });
+            self.here.push(Inst { guard, op, span: self.span });
         }
     }
 
@@ -85,15 +85,15 @@ impl Emitter {
     }
 
     /// Moves the cursor to the other part, and has what follows be for an operation there. Returns that of the part that it leaves.
-    pub fn swap(&mut self, loc: Option<Loc>) -> Option<Loc> {
+    pub fn swap(&mut self, span: Span) -> Span {
         std::mem::swap(&mut self.here, &mut self.other);
         self.is_at_entry = !self.is_at_entry;
-        std::mem::replace(&mut self.loc, loc)
+        std::mem::replace(&mut self.span, span)
     }
 
     /// What follows is for an operation there.
-    pub fn locate(&mut self, loc: Option<Loc>) {
-        self.loc = loc;
+    pub fn locate(&mut self, span: Span) {
+        self.span = span;
     }
 
     /// That the code of an operation has this many instructions.

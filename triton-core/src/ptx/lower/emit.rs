@@ -4,6 +4,7 @@ use crate::ptx::code::emitter::{class_of, class_type};
 use crate::ptx::lower::Lower;
 use crate::ptx::lower::at_entry::{AtEntry, Memo};
 use crate::ptx::{Class, Cmp, Op, Opcode, Operand, Operands, Reg, Ty};
+use crate::span::Span;
 use std::hash::Hash;
 
 impl Lower<'_> {
@@ -20,9 +21,9 @@ impl Lower<'_> {
         if self.code.is_at_entry() {
             return emit(self);
         }
-        let loc = self.code.swap(None);
+        let span = self.code.swap(Span::NONE);
         let result = emit(self);
-        self.code.swap(loc);
+        self.code.swap(span);
         result
     }
 

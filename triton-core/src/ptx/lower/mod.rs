@@ -104,7 +104,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         return Err(LowerError::Large(span, instructions));
     }
     done.map_err(LowerError::Mistake)?;
-    cx.code.locate(None);
+    cx.code.locate(Span::NONE);
     cx.emit(Op::Ret);
     let (mut body, registers) = cx.code.finish();
     crate::ptx::code::dce::remove_dead(&mut body, registers);
@@ -126,7 +126,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         cluster: func.blocks_of_cluster(),
         bounds,
         pressure,
-        files: func.sources.files.clone(),
+        sources: func.sources.clone(),
         registers,
         shared_bytes,
         // Swizzles of the hardware permute the bits of an address, not of an offset.
@@ -186,7 +186,7 @@ impl Lower<'_> {
     pub fn block(&mut self, block: Block) -> Result<(), String> {
         let func = self.func;
         for (_, inst) in func.block(block) {
-            self.code.locate(func.sources.loc(inst.span));
+            self.code.locate(inst.span);
             let before = self.code.len();
             let done = self.operation(inst);
             if inst.regions.is_empty() {

@@ -2,4 +2,5 @@
 
 pub(crate) mod footprint;
 pub(crate) mod lines;
+pub(crate) mod locations;
 pub mod print;

@@ -2,9 +2,11 @@
 
 use crate::metadata::ProgramMap;
 use crate::ptx::code::emitter::class_type;
+use crate::ptx::text::locations::{Location, Locations};
 use crate::ptx::{
     Address, AtomicOp, Bounds, Class, Cmp, Inst, Kernel, Mma, Op, Opcode, Operand, Reg, Round, Special, Ty,
 };
+use crate::span::Loc;
 
 /// Appends its text.
 trait Print {
@@ -97,6 +99,21 @@ impl Print for Vector {
     }
 }
 
+/// The label of an inlined function's name.
+struct Label(usize);
+
+impl Print for Label {
+    fn print(&self, out: &mut String) {
+        put!(out, "$F", self.0);
+    }
+}
+
+impl Print for Loc {
+    fn print(&self, out: &mut String) {
+        put!(out, usize::from(self.file) + 1, " ", self.line, " ", self.column);
+    }
+}
+
 /// The kernel as a module.
 pub fn print(kernel: &Kernel) -> String {
     // A line of an instruction has some forty bytes.
@@ -150,11 +167,14 @@ pub fn print(kernel: &Kernel) -> String {
     if kernel.local_bytes > 0 {
         put!(out, "\t.local .align 8 .b8 args[", kernel.local_bytes, "];\n");
     }
-    let mut line = None;
+    let mut locations = Locations::new(&kernel.sources);
     for inst in &kernel.body {
-        if let Some(loc) = inst.loc.filter(|loc| line != Some((loc.file, loc.line))) {
-            line = Some((loc.file, loc.line));
-            put!(out, "\t.loc ", usize::from(loc.file) + 1, " ", loc.line, " ", loc.column, "\n");
+        for Location { loc, inlined } in locations.before(inst.span) {
+            put!(out, "\t.loc ", loc);
+            if let Some((function, at)) = inlined {
+                put!(out, ", function_name ", Label(function), ", inlined_at ", at);
+            }
+            put!(out, "\n");
         }
         if matches!(inst.op, Op::Label { .. }) {
             put!(out, inst, ":\n");
@@ -165,8 +185,16 @@ pub fn print(kernel: &Kernel) -> String {
         }
     }
     out.push_str("}\n");
-    for (i, file) in kernel.files.iter().enumerate() {
+    for (i, file) in kernel.sources.files.iter().enumerate() {
         put!(out, ".file ", i + 1, " ", format!("{file:?}"), "\n");
+    }
+    if !locations.functions().is_empty() {
+        out.push_str(".section .debug_str {");
+        for (i, name) in locations.functions().iter().enumerate() {
+            let bytes: Vec<u8> = name.bytes().chain([0]).collect();
+            put!(out, " ", Label(i), ": .b8 ", List(&bytes));
+        }
+        out.push_str(" }\n");
     }
     text
 }
