@@ -22,6 +22,7 @@ pages! {
     functions
     instances
     performance
+    cargo_triton
     checks
     testing
     simulator

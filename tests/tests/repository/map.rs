@@ -138,6 +138,7 @@ fn files_of_a_folder_form_no_circle() {
         "triton-sim/src",
         "triton-sim/hardware/src",
         "triton-tune/src",
+        "tools/cargo-triton/src",
         "tests/src",
         "benchmarks/src",
         "xtask/src",

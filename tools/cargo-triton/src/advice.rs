@@ -1,4 +1,4 @@
-//! What is slow in an image, and how to mend it: what the compiler warns of, what a launch keeps from better code, waves, occupancy.
+//! What is slow in an image, and how to fix it: what the compiler warns of, what a launch keeps from better code, waves, occupancy.
 
 use crate::error::{Error, Result};
 use crate::inspect::{self, Inspection};

@@ -1,4 +1,4 @@
-//! What can go wrong, each with how to mend it.
+//! What can go wrong, each with how to fix it.
 
 use std::path::PathBuf;
 

@@ -40,7 +40,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help is no failure.
+            // Help does not fail.
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
             let _ = error.print();
             return ExitCode::from(code);

@@ -61,8 +61,8 @@ pub fn described(text: &str, files: &[String]) -> (String, Option<At>) {
 }
 
 fn position(text: &str) -> Option<At> {
-    // A region begins behind a position.
-    let mut parts = text.split(':');
+    // Behind it may be the call that it was inlined by: `1:3:7 in c1`.
+    let mut parts = text.split(' ').next()?.split(':');
     let (file, line, column) = (parts.next()?, parts.next()?, parts.next()?);
     Some((file.parse().ok()?, line.parse().ok()?, column.parse().ok()?))
 }

@@ -215,7 +215,7 @@ impl Page {
         at(path, std::fs::write(path, self.html()))
     }
 
-    /// What is slow, and how to mend it.
+    /// What is slow, and how to fix it.
     pub fn advice(&self) -> &[Advice] {
         &self.advice
     }

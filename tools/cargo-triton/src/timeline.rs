@@ -30,7 +30,7 @@ struct Event {
 /// Events of a warp that are shown: a few turns of a loop.
 const MOST: usize = 160;
 
-/// Instructions alike that are no further apart are one event.
+/// Instructions alike within this many steps are one event.
 const NEAR: u64 = 64;
 
 /// Warp instructions that are taken down.

@@ -191,6 +191,49 @@ fn every_command_has_help_with_an_example() {
     golden("help.txt", &found);
 }
 
+#[test]
+fn a_project_is_made() {
+    let folder = std::env::temp_dir().join(format!("cargo-triton-new-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let project = folder.join("saxpy");
+    let output = run(&["new", &project.display().to_string()]);
+    assert!(output.status.success(), "{}", text(&output));
+    let mut found = format!("$ cargo triton new saxpy\n{}\n", text(&output).replace(&project.display().to_string(), "saxpy"));
+    for file in ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/kernels.rs"] {
+        let made = std::fs::read_to_string(project.join(file)).expect(file);
+        assert!(!made.contains("{{"), "{file}");
+        found += &format!("$ head -4 {file}\n");
+        made.lines().take(4).for_each(|line| found += &format!("{line}\n"));
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    golden("new.txt", &found);
+}
+
+/// The book's transcripts are the golden files.
+#[test]
+fn transcripts_are_what_the_commands_print() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = folder.join("../../docs/src/cargo_triton.md");
+    let page = std::fs::read_to_string(&path).expect("the book's page");
+    let mut renewed = String::new();
+    let mut rest = page.as_str();
+    while let Some((before, after)) = rest.split_once("<!-- golden: ") {
+        let (name, after) = after.split_once(" -->\n```text\n").expect("a block behind the mark");
+        let (_, after) = after.split_once("```\n").expect("its end");
+        let golden = std::fs::read_to_string(folder.join("tests/golden").join(name)).expect(name);
+        // What a line has behind its first part is cut, as a terminal would.
+        let shown = golden.lines().map(|line| line.chars().take(150).collect::<String>() + "\n").collect::<String>();
+        renewed += &format!("{before}<!-- golden: {name} -->\n```text\n{shown}```\n");
+        rest = after;
+    }
+    renewed += rest;
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&path, &renewed).expect("written");
+        return;
+    }
+    assert_eq!(page, renewed, "{}: BLESS=1 renews it", path.display());
+}
+
 /// The pages of two kernels: what they say, and that each opens by itself.
 #[test]
 fn pages_say_what_the_compiler_does() {

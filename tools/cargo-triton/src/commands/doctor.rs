@@ -11,14 +11,14 @@ use triton_runtime::cache::Cache;
 /// The options.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  cargo triton doctor\n\nIt builds nothing; a line that begins with `!` says what to mend."
+    after_help = "Example:\n  cargo triton doctor\n\nIt builds nothing; a line that begins with `!` says what to fix."
 )]
 pub struct Args {
     #[command(flatten)]
     target: Target,
 }
 
-/// A finding, and whether it is to be mended.
+/// A finding, and whether it is to be fixed.
 struct Finding(bool, String);
 
 impl Args {

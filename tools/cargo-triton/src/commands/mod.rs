@@ -45,7 +45,7 @@ impl Command {
     /// Runs it.
     ///
     /// # Errors
-    /// What failed, with how to mend it.
+    /// What failed, with how to fix it.
     pub fn run(self) -> Result<()> {
         match self {
             Command::Show(args) => args.run(),

@@ -34,7 +34,7 @@ pub struct Args {
     /// The least occupancy, from 0 to 1
     #[arg(long)]
     min_occupancy: Option<f64>,
-    /// Spills are no failure
+    /// Do not fail where a kernel spills
     #[arg(long)]
     allow_spills: bool,
 }

@@ -60,7 +60,7 @@ function drawCosts(panel) {
 
 function drawAdvice(panel) {
   const rows = DATA.advice.map((one) => el("tr", {}, cell(one.code ?? ""), wide(one.text, ...(one.help ? [el("p", { class: "help" }, one.help)] : [])), cell(sourceLink(one.at))));
-  panel.replaceChildren(rows.length ? table(["code", "what is slow here, and how to mend it", "line"], rows) : missing("Nothing is known to be slow in this image."));
+  panel.replaceChildren(rows.length ? table(["code", "what is slow here, and how to fix it", "line"], rows) : missing("Nothing is known to be slow in this image."));
 }
 
 function drawLoops(panel) {
