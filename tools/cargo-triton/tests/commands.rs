@@ -198,7 +198,8 @@ fn a_project_is_made() {
     let project = folder.join("saxpy");
     let output = run(&["new", &project.display().to_string()]);
     assert!(output.status.success(), "{}", text(&output));
-    let mut found = format!("$ cargo triton new saxpy\n{}\n", text(&output).replace(&project.display().to_string(), "saxpy"));
+    let mut found =
+        format!("$ cargo triton new saxpy\n{}\n", text(&output).replace(&project.display().to_string(), "saxpy"));
     for file in ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/kernels.rs"] {
         let made = std::fs::read_to_string(project.join(file)).expect(file);
         assert!(!made.contains("{{"), "{file}");

@@ -4,7 +4,7 @@ use super::Launch;
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::grid::Grid;
-use crate::kernel::Holds;
+use crate::kernel::{Code, Holds};
 use crate::stream::Stream;
 use crate::trace::{self, Traced};
 use triton_core::metadata::{Image, ParamMetadata, ParamType, ProgramMap, Specialization};
@@ -29,6 +29,10 @@ impl<S, const N: usize> Launch<'_, S, N> {
     pub(super) fn timed(&self, stream: &Stream, grid: Grid) -> Result<()> {
         if stream.is_captured() {
             return self.enqueue_untimed(stream, grid);
+        }
+        // Code is compiled and loaded before the clock starts.
+        if let Some(code) = self.code(stream, grid)? {
+            Code::load_all(&[code])?;
         }
         let before = stream.record_timed_event()?;
         self.enqueue_untimed(stream, grid)?;

@@ -1,5 +1,6 @@
 //! `cargo triton show`.
 
+use crate::advice::Advice;
 use crate::error::{Error, Result, at};
 use crate::inspect;
 use crate::machine_code::Tools;
@@ -61,17 +62,26 @@ impl Args {
             let path = out.join(file_name(&kernel.to_string()));
             page.write(&path)?;
             println!("{}", path.display());
+            let mut told: Vec<String> = Vec::new();
             for advice in page.advice() {
-                let at = advice
-                    .at
-                    .and_then(|(file, line, _)| Some(format!(" ({}:{line})", kernel.func.sources.files.get(file)?)));
-                let code = advice.code.as_ref().map_or(String::new(), |code| format!("[{code}] "));
-                println!("  {code}{}{}", advice.text, at.unwrap_or_default());
-                advice.help.iter().for_each(|help| println!("    {help}"));
+                let line = lines(kernel, advice);
+                if !told.contains(&line) {
+                    println!("{line}");
+                    told.push(line);
+                }
             }
         }
         Ok(())
     }
+}
+
+/// Advice as two lines.
+fn lines(kernel: &Kernel, advice: &Advice) -> String {
+    let file = |index: usize| kernel.func.sources.files.get(index);
+    let at = advice.at.and_then(|(index, line, _)| Some(format!(" ({}:{line})", file(index)?)));
+    let code = advice.code.as_ref().map_or(String::new(), |code| format!("[{code}] "));
+    let help = advice.help.as_ref().map_or(String::new(), |help| format!("\n    {help}"));
+    format!("  {code}{}{}{help}", advice.text, at.unwrap_or_default())
 }
 
 /// A file for an instance: `softmax-f32-1024.html`.
