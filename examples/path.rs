@@ -1,4 +1,4 @@
-//! One kernel in five steps, from four passes over memory to the speed of a copy: the program of the book's page `path.md`.
+//! One kernel in five steps, from four kernels to the speed of a copy: the program of the book's page `path.md`.
 //!
 //! out = dropout(gelu(x + bias)) + residual, of `f16`. `cargo run --release --example path` checks every step on the best device of this
 //! machine, and `-- --device cpu --rows 512` a longer matrix on the CPU. `-- --device cuda --time` times every step at 8192 x 4096, beside a
