@@ -12,6 +12,7 @@ pages! {
     introduction
     first_kernel
     views
+    path
     masks
     atomics
     types
