@@ -9,7 +9,7 @@
 //! select  POOL  KEY  DEVICE  CHOSEN  WHY  MEMBER ..
 //! ```
 //!
-//! `IMAGES` are `NUMBER:+` of the one that is taken and `NUMBER:WHY` of the others, between bars; an argument is `NAME;WORDS;FIRST;BYTES;FILE` with
+//! `IMAGES` are `NUMBER:+` of the one that is taken and `NUMBER:WHY` of the others, between bars; an argument is `NAME;WORDS;FIRST;BYTES;FILE;TYPE` with
 //! the words that the kernel receives, where its buffer begins and how long it is, and what that holds before the launch, a file of the folder:
 //! if `TRITON_DSL_TRACE_DATA` is set. Times are told of every launch, which is then waited for, if `TRITON_DSL_TRACE_TIMES` is set. A member is `NAME;FITS;ESTIMATE;MEASURED` in microseconds. Numbers are decimal; what there is not is `-`.
 
@@ -150,7 +150,7 @@ pub(crate) fn launch(of: &Traced<'_, '_>, stream: &Stream) {
         let file = trace.data(arg, stream, &file);
         let (first, bytes) = memory.map_or(("-".into(), "-".into()), |(at, len)| (at.to_string(), len.to_string()));
         let file = file.as_deref().unwrap_or("-");
-        let _ = write!(record, "\t{};{};{first};{bytes};{file}", param.name, words.join(","));
+        let _ = write!(record, "\t{};{};{first};{bytes};{file};{}", param.name, words.join(","), param.ty);
     }
     trace.tell(&record);
 }

@@ -96,10 +96,10 @@ pub enum Error {
     )]
     NoLaunch(String),
     /// A limit of `resources` is not kept.
-    #[error("{0} of the images above do not keep the limits")]
+    #[error("images above that spill or exceed a limit: {0}, marked `<-`")]
     Limits(usize),
     /// `check` found something.
-    #[error("{0} of the launches above are wrong")]
+    #[error("launches above in which something was found: {0}")]
     Found(usize),
     /// An error code that does not exist.
     #[error(

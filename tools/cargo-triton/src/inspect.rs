@@ -43,12 +43,7 @@ pub struct After {
 
 /// The name of an image: `sm_90a divisible16 persistent`.
 pub fn name(image: &Image) -> String {
-    let programs = match image.programs {
-        ProgramMap::Persistent => " persistent",
-        ProgramMap::Peers => " peers",
-        _ => "",
-    };
-    format!("{} {}{programs}", image.target.name(), image.assumptions())
+    format!("{} {}{}", image.target.name(), image.assumptions(), image.programs.suffix())
 }
 
 /// The images of a kernel.

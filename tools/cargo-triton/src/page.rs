@@ -270,20 +270,20 @@ fn of_sass(line: machine_code::Line, files: &[String]) -> Line {
 fn of_image(index: usize, image: &Image, inspection: &Inspection<'_>, launch: Option<&Launch>) -> OfImage {
     let said = launch.and_then(|launch| launch.images.get(index));
     let assumed = match image.specialization {
-        Specialization::Generic => "nothing of the arguments",
-        Specialization::UnitStride => "the last stride of every view is 1",
-        Specialization::Aligned16 => "rows of every view begin aligned to 16 bytes",
-        _ => "rows of every view begin aligned to 16 bytes, and are whole multiples of them",
+        of if of >= Specialization::Divisible16 => {
+            "rows of every view begin aligned to 16 bytes, and are whole multiples of them"
+        }
+        of if of >= Specialization::Aligned16 => "rows of every view begin aligned to 16 bytes",
+        of if of >= Specialization::UnitStride => "the last stride of every view is 1",
+        _ => "nothing of the arguments",
     };
-    let programs = match image.programs {
-        ProgramMap::Persistent => "persistent",
-        ProgramMap::Peers => "peers",
-        _ => "",
-    };
-    let grid = match image.programs {
-        ProgramMap::Persistent => "; a block runs several programs, where these are more than blocks are resident",
-        ProgramMap::Peers => "; two blocks share what they load",
-        _ => "",
+    let programs = image.programs.suffix().trim_start();
+    let grid = if image.programs == ProgramMap::Persistent {
+        "; a block runs several programs, where these are more than blocks are resident"
+    } else if image.programs == ProgramMap::Peers {
+        "; two blocks share what they load"
+    } else {
+        ""
     };
     OfImage {
         target: image.target.name(),

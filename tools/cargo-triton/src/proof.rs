@@ -26,11 +26,11 @@ pub fn obstacle(func: &Function) -> Option<Obstacle> {
         let mut decides = Vec::new();
         let mut at =
             |location: Location| Op::Load { from: location, other: None }.for_each_operand(|v| decides.push(v));
-        match data.op {
-            Op::Load { from, .. } => at(from),
-            Op::Store { to, .. } => at(to),
-            Op::Atomic { .. } | Op::AtomicCas { .. } | Op::Fence { .. } => return Some(Obstacle::Atomic(data.span)),
-            _ => {}
+        if let Op::Load { from: location, .. } | Op::Store { to: location, .. } = data.op {
+            at(location);
+        }
+        if let Op::Atomic { .. } | Op::AtomicCas { .. } | Op::Fence { .. } = data.op {
+            return Some(Obstacle::Atomic(data.span));
         }
         match data.op.control() {
             Some(Control::For(bounds)) => decides.extend(bounds),

@@ -94,19 +94,17 @@ fn encode(map: &TensorMap, args: &[Vec<u64>], types: &[Option<DType>]) -> Option
     let bytes: Vec<u64> =
         reversed(strides.get(..rank.checked_sub(1)?)?).iter().map(|s| s * u64::from(dtype.bytes())).collect();
     let boxes: Vec<u32> = map.extents.get(..rank)?.iter().rev().copied().collect();
-    let data_type = match (map.elements, dtype.bytes()) {
-        (MapElements::Tf32, _) => DataType::Tf32,
-        (MapElements::Bits, 1) => DataType::U8,
-        (MapElements::Bits, 2) => DataType::U16,
-        (MapElements::Bits, 4) => DataType::U32,
-        _ => DataType::U64,
-    };
-    let swizzle = match map.swizzle {
-        MapSwizzle::B32 => Swizzle::B32,
-        MapSwizzle::B64 => Swizzle::B64,
-        MapSwizzle::B128 => Swizzle::B128,
-        _ => Swizzle::None,
-    };
+    // Where bits are moved, which type of a width it is does not matter.
+    let of_width = [(1, DataType::U8), (2, DataType::U16), (4, DataType::U32), (8, DataType::U64)];
+    let (_, of_width) = of_width.into_iter().find(|(bytes, _)| *bytes == dtype.bytes())?;
+    let data_type = if map.elements == MapElements::Tf32 { DataType::Tf32 } else { of_width };
+    let swizzles = [
+        (MapSwizzle::None, Swizzle::None),
+        (MapSwizzle::B32, Swizzle::B32),
+        (MapSwizzle::B64, Swizzle::B64),
+        (MapSwizzle::B128, Swizzle::B128),
+    ];
+    let (_, swizzle) = swizzles.into_iter().find(|(of, _)| *of == map.swizzle)?;
     let built = hopper::TensorMap::tiled(data_type, words[0], &reversed(sizes), &bytes, &boxes);
     Some(built.swizzle(swizzle).build().ok()?.encode().to_vec())
 }

@@ -126,10 +126,10 @@ fn bytes(func: &Function, launch: &Launch) -> f64 {
 
 /// The highest rate of what a kernel computes, in TFLOP/s, and by which unit.
 fn ceiling(func: &Function, device: &Device) -> (f64, String) {
-    let operand = func.walk().into_iter().find_map(|inst| match func.insts[inst].op {
-        Op::Dot { a, .. } => func.ty(a).elem.num(),
-        _ => None,
-    });
+    let operand = func
+        .walk()
+        .into_iter()
+        .find_map(|inst| if let Op::Dot { a, .. } = func.insts[inst].op { func.ty(a).elem.num() } else { None });
     match operand {
         Some(DType::F32) => (device.tensor / 2.0, "tensor cores, tf32".into()),
         Some(DType::F64) => (device.scalar, "tensor cores, f64".into()),

@@ -54,6 +54,8 @@ pub struct Argument {
     pub memory: Option<(u64, u64)>,
     /// A file with what the buffer held.
     pub data: Option<PathBuf>,
+    /// The parameter's type, as the user writes it.
+    pub ty: String,
 }
 
 /// A selector's choice of a member of a pool.
@@ -137,7 +139,7 @@ impl fmt::Display for Launch {
                 [_] if arg.memory.is_some() => {
                     write!(f, "; {} of {} bytes", arg.name, arg.memory.map_or(0, |of| of.1))?
                 }
-                [word, ..] => write!(f, "; {} {word}", arg.name)?,
+                [word, ..] => write!(f, "; {} {}", arg.name, number(*word, &arg.ty))?,
                 [] => {}
             }
         }
@@ -230,13 +232,28 @@ impl Trace {
     }
 }
 
+/// A scalar of a type by its bits.
+fn number(bits: u64, ty: &str) -> String {
+    match ty {
+        "f32" => f32::from_bits(bits as u32).to_string(),
+        "f64" => f64::from_bits(bits).to_string(),
+        "i8" => (bits as i8).to_string(),
+        "i16" => (bits as i16).to_string(),
+        "i32" => (bits as i32).to_string(),
+        "i64" => (bits as i64).to_string(),
+        "bool" => (bits != 0).to_string(),
+        _ => bits.to_string(),
+    }
+}
+
 fn argument(text: &str, folder: &Path) -> Option<Argument> {
     let mut fields = text.split(';');
     let name = fields.next()?.to_string();
     let words = fields.next()?.split(',').map(|word| word.parse().ok()).collect::<Option<_>>()?;
     let memory = fields.next()?.parse().ok().zip(fields.next()?.parse().ok());
     let data = fields.next().filter(|file| *file != "-").map(|file| folder.join(file));
-    Some(Argument { name, words, memory, data })
+    let ty = fields.next()?.to_string();
+    Some(Argument { name, words, memory, data, ty })
 }
 
 fn member(text: &str) -> Option<Member> {
@@ -255,14 +272,14 @@ mod tests {
     #[test]
     fn records_are_read() {
         let mut trace = Trace::default();
-        let launch = "launch\tadd::<f32>\t1\tCPU\t4x2x1\taligned16.0\t0:rows of `x` have 5 elements|1:+\tx;4096,8,5,8,1;4096;160;-\tn;7;-;-;-";
+        let launch = "launch\tadd::<f32>\t1\tCPU\t4x2x1\taligned16.0\t0:rows of `x` have 5 elements|1:+\tx;4096,8,5,8,1;4096;160;-;Tensor<f32, 2>\tn;4294967289;-;-;-;i32\ta;1069547520;-;-;-;f32";
         assert_eq!(trace.read(launch, Path::new("/t")), Some(()));
         let select =
             "select\tmm::<f16>\t64,-1\tCPU\t1\tit is the first that fits\tBM=64;true;12.50;-\tBM=128;false;-;inf";
         assert_eq!(trace.read(select, Path::new("/t")), Some(()));
         assert_eq!(trace.read("launch\tadd", Path::new("/t")), None, "a line that is cut off");
         let [launch] = &trace.launches[..] else { panic!("{trace:?}") };
-        assert_eq!(launch.to_string(), "4 x 2 x 1 programs; x [8, 5] strides [8, 1]; n 7");
+        assert_eq!(launch.to_string(), "4 x 2 x 1 programs; x [8, 5] strides [8, 1]; n -7; a 1.5");
         assert_eq!((launch.image(), launch.args[0].memory), (Some(1), Some((4096, 160))));
         let [choice] = &trace.choices[..] else { panic!("{trace:?}") };
         assert_eq!((choice.members[0].estimate, choice.members[1].measured), (Some(12.5), Some(f64::INFINITY)));

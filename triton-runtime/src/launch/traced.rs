@@ -96,7 +96,9 @@ fn unkept(param: &ParamMetadata, words: &[u64], assumed: Specialization) -> Stri
     let name = &param.name;
     let ParamType::Tensor { dtype, rank, .. } = param.ty else {
         return match param.ty.scalar() {
-            Some(_) => format!("`{name}` is {}", words[0]),
+            Some(_) => {
+                format!("`{name}` is {}; `#[no_specialize]` leaves it out, if no access depends on it", words[0])
+            }
             None => format!("`{name}` is not aligned to 16 bytes"),
         };
     };

@@ -66,9 +66,9 @@ fn tune(args: Vec<std::ffi::OsString>) -> Result<()> {
     use crate::error::Error;
     let failed = |why: String| Error::Tool { tool: "triton-tune".into(), why };
     let status = std::process::Command::new("triton-tune").args(args).status();
-    let missing = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => failed("it is not installed: `cargo install triton-tune`".into()),
-        _ => failed(error.to_string()),
+    let missing = |error: std::io::Error| {
+        let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+        failed(if is_missing { "it is not installed: `cargo install triton-tune`".into() } else { error.to_string() })
     };
     let status = status.map_err(missing)?;
     if status.success() { Ok(()) } else { Err(failed(format!("it ended with {status}"))) }

@@ -44,9 +44,15 @@ impl Args {
         }
         for launch in launches {
             println!("{} on {}\n  {launch}", launch.instance, launch.device);
-            println!("  the arguments keep what `{}` assumes", launch.holds.0.name());
             let Some(kernel) = program.kernels.iter().find(|kernel| launch.is_of(kernel)) else { continue };
-            for (image, why) in inspect::images(kernel)?.iter().zip(&launch.images) {
+            let images = inspect::images(kernel)?;
+            match &images[..] {
+                [_] => println!(
+                    "  there is one image: no argument is known to make accesses wider (`show` has the advice)"
+                ),
+                _ => println!("  the arguments keep what `{}` assumes", launch.holds.0.name()),
+            }
+            for (image, why) in images.iter().zip(&launch.images) {
                 let (mark, why) = match why {
                     None => ("->", "taken: the first whose assumptions hold"),
                     Some(why) => ("  ", why.as_str()),
