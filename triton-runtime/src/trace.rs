@@ -91,7 +91,7 @@ impl Trace {
 }
 
 /// Whether anything is to be told.
-pub(crate) fn is_on() -> bool {
+pub fn is_on() -> bool {
     TRACE.is_some()
 }
 
@@ -155,16 +155,21 @@ pub(crate) fn launch(of: &Traced<'_, '_>, stream: &Stream) {
     trace.tell(&record);
 }
 
-/// A member of a pool, as a selector sees it.
-pub(crate) struct Candidate {
-    pub(crate) name: String,
-    pub(crate) fits: bool,
-    pub(crate) estimate: Option<f64>,
-    pub(crate) measured: Option<f64>,
+/// A member of a pool, as a selector sees it: microseconds, where they are known.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its name.
+    pub name: String,
+    /// Whether it may run.
+    pub fits: bool,
+    /// What is expected of it.
+    pub estimate: Option<f64>,
+    /// What was measured of it.
+    pub measured: Option<f64>,
 }
 
 /// Tells of a choice; the candidates are asked for if it is told.
-pub(crate) fn select(
+pub fn select(
     pool: &str,
     key: &[i64],
     stream: &Stream,

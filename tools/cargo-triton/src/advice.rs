@@ -9,6 +9,7 @@ use crate::trace::Launch;
 use serde::Serialize;
 use triton_core::analysis::advice;
 use triton_core::metadata::{ProgramMap, Specialization};
+use triton_core::ops::Op;
 use triton_core::passes::{self, Env};
 
 /// A piece of advice.
@@ -26,6 +27,8 @@ pub struct Advice {
 
 /// A last wave of fewer blocks than this share of those that are resident together is told.
 const FULL: f64 = 0.7;
+/// Bytes of a launch below which its waves do not matter.
+const TOY: u64 = 1 << 20;
 /// Waves behind which a short last one does not matter.
 const MANY: u64 = 8;
 
@@ -37,6 +40,9 @@ pub fn of(inspection: &Inspection<'_>, resources: &Resources, launch: Option<&La
     let mut all = Vec::new();
     all.extend(launch.and_then(|launch| weaker(inspection, launch)));
     all.extend(warnings(inspection)?);
+    if all.is_empty() {
+        all.extend(narrow(inspection));
+    }
     all.extend(spills(inspection, resources));
     all.extend(launch.and_then(|launch| wave(inspection, resources, launch)));
     if resources.occupancy < 0.2 && inspection.explained.contains("in its own turn") {
@@ -66,7 +72,14 @@ fn warnings(inspection: &Inspection<'_>) -> Result<Vec<Advice>> {
         let text = found.notes.iter().fold(found.message.clone(), |text, note| format!("{text}; {note}"));
         Advice { code: Some(found.code.to_string()), text, help: found.help, at }
     };
-    Ok(advice::advice(&func).into_iter().map(of_diagnostic).collect())
+    let mut all: Vec<Advice> = Vec::new();
+    for found in advice::advice(&func).into_iter().map(of_diagnostic) {
+        let line = |of: &Advice| of.at.map(|(file, line, _)| (file, line));
+        if !all.iter().any(|of| (&of.text, line(of)) == (&found.text, line(&found))) {
+            all.push(found);
+        }
+    }
+    Ok(all)
 }
 
 /// Tiles that do not fit the registers of a thread.
@@ -101,41 +114,67 @@ fn weaker(inspection: &Inspection<'_>, launch: &Launch) -> Option<Advice> {
     Some(Advice { code: None, text, help: Some(help), at: None })
 }
 
-/// A last wave that leaves multiprocessors idle.
+/// Accesses of one element where a thread has several, that nothing else explains.
+fn narrow(inspection: &Inspection<'_>) -> Option<Advice> {
+    let files = &inspection.scheduled.sources.files;
+    let mut lines: Vec<(At, String)> = Vec::new();
+    for line in inspection.explained.lines().filter(|line| line.contains(" of 1 elements")) {
+        let (text, at) = described(line.trim(), files);
+        let kind = text.split_whitespace().nth(2).unwrap_or_default();
+        if let Some(at) = at.filter(|at| ["load", "store"].contains(&kind) && lines.iter().all(|(of, _)| of != at)) {
+            lines.push((at, kind.to_string()));
+        }
+    }
+    let (first, _) = lines.first()?;
+    let named: Vec<String> = lines.iter().map(|((_, line, _), kind)| format!("the {kind} of line {line}")).collect();
+    let text = format!(
+        "{} access one element by one instruction, though a thread has several next to each other or apart",
+        named.join(", ")
+    );
+    let help = "if they are next to each other: the last stride must be known to be 1, and the other integers of the address to be multiples (leave out `#[no_specialize]`); `cargo triton explain W0003`".to_string();
+    Some(Advice { code: None, text, help: Some(help), at: Some(*first) })
+}
+
+/// A last wave that leaves multiprocessors idle; of launches that move little, nothing is worth saying.
 fn wave(inspection: &Inspection<'_>, resources: &Resources, launch: &Launch) -> Option<Advice> {
     let image = inspection.image();
-    if image.programs == ProgramMap::Persistent {
+    if image.programs == ProgramMap::Persistent || launch.bytes() < TOY {
         return None;
     }
     let device = Device::assumed();
     let programs: u64 = launch.programs.iter().map(|&count| u64::from(count)).product();
-    let blocks = programs * u64::from(image.cluster[0]);
-    let resident = u64::from(resources.blocks) * u64::from(device.multiprocessors());
+    let cluster = u64::from(image.cluster[0]);
+    let blocks = programs * cluster;
+    let (multiprocessors, resident) =
+        (u64::from(device.multiprocessors()), u64::from(resources.blocks) * u64::from(device.multiprocessors()));
     if blocks == 0 || resident == 0 {
         return None;
     }
+    let clusters = if cluster > 1 { format!(" ({programs} programs of {cluster} blocks)") } else { String::new() };
+    let multiplies = inspection
+        .kernel
+        .func
+        .walk()
+        .into_iter()
+        .any(|inst| matches!(inspection.kernel.func.insts[inst].op, Op::Dot { .. }));
     let (waves, last) = (blocks.div_ceil(resident), (blocks - 1) % resident + 1);
-    let share = last as f64 / resident as f64;
     if waves == 1 {
-        let few = blocks < u64::from(device.multiprocessors());
+        let idle = multiprocessors.saturating_sub(blocks);
         let text = format!(
-            "{blocks} blocks leave {} of the {} multiprocessors of an {} idle",
-            u64::from(device.multiprocessors()).saturating_sub(blocks),
-            device.multiprocessors(),
+            "blocks{clusters} are fewer than multiprocessors: {blocks} leave {idle} of the {multiprocessors} of an {} idle",
             device.name
         );
-        let help =
-            "take smaller tiles, or divide the sum of a product between programs, so that there are more".to_string();
-        return few.then_some(Advice { code: None, text, help: Some(help), at: None });
+        let help = if multiplies { "take smaller tiles, or divide K between programs" } else { "take smaller tiles" };
+        return (idle > 0).then(|| Advice { code: None, text, help: Some(help.into()), at: None });
     }
-    if share >= FULL || waves > MANY {
+    if last as f64 / resident as f64 >= FULL || waves > MANY {
         return None;
     }
     let text = format!(
-        "{blocks} blocks are {waves} waves of {resident} that an {} runs together, and the last one has {last}: {:.0} % of the time is left idle",
+        "{blocks} blocks{clusters} are {waves} waves of {resident} that an {} runs together, and the last one has {last}: unless memory is busy all the time (see Roofline), {:.0} % of the time is idle",
         device.name,
         100.0 * (1.0 - blocks as f64 / (waves * resident) as f64)
     );
-    let help = "take a tile that divides the work into whole waves: a smaller one, or one of another shape".to_string();
+    let help = "take a tile that divides the work into whole waves, or other `num_warps`, so that another number of blocks runs together".to_string();
     Some(Advice { code: None, text, help: Some(help), at: None })
 }

@@ -83,6 +83,44 @@ pub fn memories(text: &str) -> Vec<Memory> {
     text.lines().filter_map(memory).collect()
 }
 
+/// The names by which an explanation calls layouts, each with the one that the IR has for the same; others are added with a name of their own.
+pub fn renamed(explained: &str, layouts: &mut Vec<Layout>) -> Vec<(String, String)> {
+    let mut names = Vec::new();
+    for line in explained.lines() {
+        let Some((name, text)) = line.strip_prefix("layout ").and_then(|rest| rest.split_once(" = ")) else { continue };
+        let known = layouts.iter().find(|layout| layout.text == text).map(|layout| layout.name.clone());
+        let renamed = known.unwrap_or_else(|| {
+            // A tile of it, by which it is drawn.
+            let uses = explained.lines().filter(|line| !line.starts_with("layout "));
+            let of_use = |line: &str| {
+                let words: Vec<&str> = line.split([' ', ',', ':']).filter(|word| !word.is_empty()).collect();
+                let at = words.iter().position(|word| *word == name)?;
+                // `f16[64,32] #1` is cut at its comma, too.
+                let ty = line.split(&format!(" {name}")).next()?.rsplit(' ').next()?;
+                (at > 0 && ty.contains('[')).then(|| ty.to_string())
+            };
+            let ty = uses.into_iter().find_map(of_use).unwrap_or_default();
+            let renamed = format!("{name}'");
+            let lists = ["reg", "lane", "warp"].map(|word| numbers(text, word));
+            let [reg, lane, warp] = lists;
+            let of = Layout {
+                name: renamed.clone(),
+                shape: shape(&ty),
+                r#type: ty,
+                text: text.into(),
+                reg,
+                lane,
+                warp,
+                used: Vec::new(),
+            };
+            layouts.push(of);
+            renamed
+        });
+        names.push((name.to_string(), renamed));
+    }
+    names
+}
+
 /// A value with its place.
 struct Use {
     place: String,

@@ -22,7 +22,7 @@ pub enum Error {
     NoProgram(Vec<String>),
     /// A program has no kernels.
     #[error(
-        "{} has no kernels: a program has those that it may launch, of the crates that it uses too; name another by `--example NAME`, `--test NAME` or `--bin NAME`",
+        "{} has no kernels, or is not an executable: a program has the kernels that it may launch, of the crates that it uses too; name another by `--example NAME`, `--test NAME` or `--bin NAME`",
         .0.display()
     )]
     NoKernels(PathBuf),
@@ -38,7 +38,10 @@ pub enum Error {
         found: String,
     },
     /// No kernel has a name.
-    #[error("no kernel is called `{asked}`{}; `cargo triton resources` lists all of them", candidates(.known))]
+    #[error(
+        "the program has no kernel `{asked}`, or never launches it; it has {}; `cargo triton resources` lists all instances",
+        .known.join(", ")
+    )]
     NoKernel {
         /// What was asked for.
         asked: String,

@@ -103,7 +103,10 @@ fn run(command: &mut Command, tool: &str) -> Result<String> {
     let failed = |why: String| Error::Tool { tool: tool.into(), why };
     let output = command.output().map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    if output.status.success() { Ok(text) } else { Err(failed(text.trim().to_string())) }
+    match output.status.success() {
+        true => Ok(text),
+        false => Err(failed(format!("{} {}", output.status, text.trim()).trim_end().to_string())),
+    }
 }
 
 /// The lines of code of a disassembly, without its control words and tables.
@@ -141,7 +144,15 @@ fn lines(text: &str) -> Vec<Line> {
 /// A tool by its variable, on PATH, or of a toolkit.
 fn find(variable: &str, name: &str) -> Option<PathBuf> {
     if let Some(path) = std::env::var_os(variable).filter(|path| !path.is_empty()) {
-        return Some(PathBuf::from(path)).filter(|path| path.is_file());
+        let path = PathBuf::from(path);
+        if !path.is_file() {
+            eprintln!(
+                "warning: {variable} names {}, which is not a file: `{name}` is taken to be missing",
+                path.display()
+            );
+            return None;
+        }
+        return Some(path);
     }
     let on_path = std::env::var_os("PATH").unwrap_or_default();
     let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);

@@ -14,6 +14,7 @@ use crate::{drawn, replay};
 use serde::Serialize;
 use std::path::Path;
 use triton_core::metadata::{Image, ProgramMap, Specialization};
+use triton_core::ops::Op;
 use triton_sim::Options;
 
 const SHELL: &str = include_str!("page/page.html");
@@ -119,7 +120,11 @@ impl Page {
         let ptx = resources::ptx(inspection);
         let (resources, cubin) = resources::of(inspection, tools)?;
         let sass = cubin.map(|cubin| tools.disassemble(&cubin)).transpose()?.flatten();
-        let sass_missing = sass.is_none().then(|| machine_code::MISSING.to_string());
+        let sass_missing = match &sass {
+            None => Some(machine_code::MISSING.to_string()),
+            Some(lines) if lines.is_empty() => Some("nvdisasm printed no code that is known as such.".to_string()),
+            Some(_) => None,
+        };
         let passes: Vec<OfPass> = inspection.passes.iter().map(of_pass).collect();
         let last = inspection.passes.iter().rev().find_map(|pass| pass.text.as_deref()).unwrap_or_default();
         let (timeline, timeline_missing) = match launch.map(|launch| simulated(inspection, launch, &ptx)) {
@@ -161,24 +166,30 @@ impl Page {
             passes,
             ptx,
         };
-        page.explain(&inspection.explained, files);
+        page.explain(inspection, launch.is_some());
         page.files = files.iter().enumerate().map(|(index, name)| page.file(index, name, &program.root)).collect();
         Ok(page)
     }
 
     /// Reads the lines of an explanation.
-    fn explain(&mut self, text: &str, files: &[String]) {
-        for line in text.lines().filter(|line| !line.starts_with("layout #")) {
+    fn explain(&mut self, inspection: &Inspection<'_>, is_of_launch: bool) {
+        let files = &inspection.scheduled.sources.files;
+        let names = drawn::renamed(&inspection.explained, &mut self.layouts);
+        self.loads = copied(inspection);
+        for line in inspection.explained.lines() {
             let (text, at) = described(line.trim(), files);
             if line.contains(" cycles: ") {
                 self.total = line.to_string();
-            } else if let Some(cost) = cost(&text, at) {
+            } else if let Some(cost) = cost(&text, at, &names) {
                 self.costs.push(cost);
             } else if text.starts_with("ahead") || text.starts_with("in its own turn") {
                 self.loads.push(Load { ahead: text.starts_with("ahead"), text, at });
-            } else {
+            } else if !line.starts_with("layout #") && !line.contains("spilled to local memory") {
                 self.rings.push(text);
             }
+        }
+        if !is_of_launch && self.costs.iter().any(|cost| cost.times > 1.0) {
+            self.total += "; how often loops run is assumed: `--run` takes it of a launch";
         }
     }
 
@@ -304,13 +315,39 @@ fn of_image(index: usize, image: &Image, inspection: &Inspection<'_>, launch: Op
     }
 }
 
+/// The loads that copies to a ring have taken the place of.
+fn copied(inspection: &Inspection<'_>) -> Vec<Load> {
+    let func = &inspection.scheduled;
+    let mut loads: Vec<Load> = Vec::new();
+    for inst in func.walk() {
+        let data = &func.insts[inst];
+        let Op::RingFill { buffer, .. } = data.op else { continue };
+        let Some((ring, _)) = func.ring_of(buffer) else { continue };
+        let at = func.sources.loc(data.span).map(|loc| (usize::from(loc.file), loc.line, loc.column));
+        let ring = &func.rings[ring];
+        let by = if ring.bulk { "by TMA" } else { "by `cp.async`" };
+        let text = format!("ahead, {by} to a ring of {} slots: {}", ring.slots, func.ty(buffer));
+        // A ring is filled before its loop, too.
+        if loads.iter().all(|other| (&other.text, other.at) != (&text, at)) {
+            loads.push(Load { ahead: true, text, at });
+        }
+    }
+    loads
+}
+
 /// A row of the table of costs: `4304.6  x16    load v25: f16[64,32] #1, 2 of 8 elements`.
-fn cost(text: &str, at: Option<At>) -> Option<Cost> {
+fn cost(text: &str, at: Option<At>, names: &[(String, String)]) -> Option<Cost> {
     let mut words = text.split_whitespace();
     let cycles = words.next()?.parse().ok()?;
     let times = words.next()?.strip_prefix('x')?.parse().ok()?;
-    let text = words.collect::<Vec<_>>().join(" ");
-    let kind = text.split(' ').next()?.to_string();
+    let renamed = |word: &str| {
+        let (name, rest) = word.split_at(word.find([',', ':']).unwrap_or(word.len()));
+        let name = names.iter().find(|(of, _)| of == name).map_or(name, |(_, name)| name);
+        format!("{name}{rest}")
+    };
+    let text = words.map(renamed).collect::<Vec<_>>().join(" ");
+    let is_conversion = text.contains("to shared memory, from which");
+    let kind = if is_conversion { "convert" } else { text.split(' ').next()? }.to_string();
     Some(Cost { cycles, times, kind, text, at })
 }
 

@@ -223,6 +223,13 @@ impl Program {
         Ok(Program { path: path.to_path_buf(), kernels, root })
     }
 
+    /// Cargo's target folder: the one with the profile that the program is of.
+    pub fn target(&self) -> PathBuf {
+        let profile = |folder: &&Path| folder.ends_with("debug") || folder.ends_with("release");
+        let of_profile = self.path.ancestors().find(profile).and_then(Path::parent);
+        of_profile.map_or_else(|| self.root.join("target"), Path::to_path_buf)
+    }
+
     /// Whether no source of a kernel has changed since.
     fn check_age(&self) -> Result<()> {
         let age = |path: &Path| std::fs::metadata(path).and_then(|data| data.modified()).ok();
@@ -254,7 +261,12 @@ impl Program {
         if !found.is_empty() {
             return Ok(found);
         }
-        let mut known: Vec<String> = self.kernels.iter().map(|kernel| kernel.name().to_string()).collect();
+        // Of a kernel that is there, its instances; else the names of all.
+        let same = self.kernels.iter().filter(|kernel| kernel.name() == name.split("::<").next().unwrap_or(name));
+        let mut known: Vec<String> = same.map(ToString::to_string).collect();
+        if known.is_empty() {
+            known = self.kernels.iter().map(|kernel| kernel.name().to_string()).collect();
+        }
         known.dedup();
         Err(Error::NoKernel { asked: asked.into(), known })
     }

@@ -7,6 +7,7 @@ use crate::machine_code::{Assembled, Tools};
 use crate::roofline::Device;
 use serde::Serialize;
 use std::path::PathBuf;
+use triton_core::metadata::Target;
 use triton_core::ops::Op;
 
 /// What a block of an image takes, and how many are resident together.
@@ -54,14 +55,15 @@ pub fn of(inspection: &Inspection<'_>, tools: &Tools) -> Result<(Resources, Opti
     let assembled = tools.assemble(&image.text(), image.target.name(), &safe)?;
     let (code, cubin) = assembled.unzip();
     let registers = code.map_or(inspection.registers, |code: Assembled| code.registers);
-    let (target, info) = (image.target, image.target.info());
+    // What an H100 has, whatever the code is for.
+    let (target, info) = (Target::Sm90a, Target::Sm90a.info());
     let (threads, shared) = (image.threads, image.shared_bytes);
     let blocks = target.resident_blocks(threads, registers, shared);
     let limits = [
-        ("registers", info.registers / (threads * registers.next_multiple_of(8).max(8))),
-        ("shared memory", (info.shared_bytes + 1024) / (shared + 1024)),
         ("threads", info.threads / threads),
         ("blocks", info.blocks),
+        ("registers", info.registers / (threads * registers.next_multiple_of(8).max(8))),
+        ("shared memory", (info.shared_bytes + 1024) / (shared + 1024)),
     ];
     let limited_by = limits.iter().min_by_key(|(_, blocks)| *blocks).map_or("", |(name, _)| name);
     let mut buffers: Vec<Buffer> = Vec::new();

@@ -79,14 +79,16 @@ fn text(output: &Output) -> String {
     // The harness of tests prints the time.
     let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let program = std::env::current_exe().expect("a path");
-    let is_ours =
-        |line: &&str| !line.starts_with("test ") && !line.starts_with("running") && !line.starts_with("successes");
+    let is_ours = |line: &&str| {
+        !["test ", "running", "successes", "warning: PTXAS", "warning: NVDISASM"].iter().any(|of| line.starts_with(of))
+    };
     let lines: Vec<&str> = printed.lines().filter(is_ours).map(str::trim_end).collect();
     lines
         .join("\n")
         .trim()
         .replace(&program.display().to_string(), "PROGRAM")
         .replace(env!("CARGO_PKG_VERSION"), "VERSION")
+        .replace(env!("CARGO_MANIFEST_DIR"), "PACKAGE")
         + "\n"
 }
 
@@ -200,7 +202,7 @@ fn a_project_is_made() {
     assert!(output.status.success(), "{}", text(&output));
     let mut found =
         format!("$ cargo triton new saxpy\n{}\n", text(&output).replace(&project.display().to_string(), "saxpy"));
-    for file in ["Cargo.toml", "src/lib.rs", "src/main.rs", "tests/kernels.rs"] {
+    for file in [".gitignore", "Cargo.toml", "src/lib.rs", "src/main.rs", "tests/kernels.rs"] {
         let made = std::fs::read_to_string(project.join(file)).expect(file);
         assert!(!made.contains("{{"), "{file}");
         found += &format!("$ head -4 {file}\n");

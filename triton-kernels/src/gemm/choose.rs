@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 #[cfg(feature = "check")]
 use crate::select::Order;
 use crate::select::{self, Candidates, Instance, Kernel, Kind, Plan, Problem};
-use triton::{Element, Stream};
+use triton::{Element, Stream, selection};
 
 /// What was asked of the selection.
 pub(super) struct Wanted {
@@ -68,8 +68,33 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
         return Ok(found);
     }
     let found = chosen::<T, C>(problem, form, wanted, stream)?;
+    if selection::is_told() {
+        tell::<T, C>(problem, found, wanted.op, stream);
+    }
     MEMORY.set(key, found);
     Ok(found)
+}
+
+/// Tells tools of a choice: each instance with what the model or an estimate says of it.
+#[cold]
+fn tell<T: GemmElement<C>, C: Element>(problem: &Problem, (form, plan): (Form, Plan), op: &str, stream: &Stream) {
+    let candidates = Candidates::new(*problem, instances::<T, C>(problem, form, stream));
+    let times = select::expected(&candidates);
+    let member = |(index, of): (usize, &select::Candidate)| selection::Candidate {
+        name: of.plan(problem, "").to_string(),
+        fits: true,
+        estimate: times.as_ref().and_then(|times| times.get(index)).map(|&us| f64::from(us)),
+        measured: None,
+    };
+    let mut members: Vec<selection::Candidate> = candidates.all().enumerate().map(member).collect();
+    let name = plan.to_string();
+    let index = members.iter().position(|member| member.name == name).unwrap_or(members.len());
+    if index == members.len() {
+        members.push(selection::Candidate { name, fits: true, estimate: None, measured: None });
+    }
+    let [m, n, k] = problem.shape.map(|extent| extent as i64);
+    let key = [problem.batch as i64, m, n, k];
+    selection::tell(op, &key, stream, (index, &plan.explain(problem)), || members);
 }
 
 /// The same, not by memory.

@@ -86,6 +86,12 @@ pub fn predicted(known: &Known, candidates: &Candidates) -> Option<Vec<f32>> {
     }
 }
 
+/// The microseconds that are expected of each candidate; `None` if nothing is known of them.
+pub fn expected(candidates: &Candidates) -> Option<Vec<f32>> {
+    let times = predicted(&selection().known(candidates), candidates)?;
+    Some(times.into_iter().map(f32::exp2).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,7 +22,7 @@ mod learned;
 mod table;
 
 pub use candidates::{Candidate, Candidates};
-pub use learned::{learned, predicted};
+pub use learned::{expected, learned, predicted};
 use std::fmt;
 use std::ops::RangeInclusive;
 pub use table::TABLE;

@@ -13,6 +13,9 @@ mod saved;
 mod selecting;
 
 pub use crate::kernel::Code;
+/// For libraries that choose without a [`Selector`]: they tell tools what they chose, and why.
+#[doc(hidden)]
+pub use crate::trace::{Candidate, is_on as is_told, select as tell};
 pub use call::{Call, Explained, Selector};
 pub use key::{Key, KeyWord};
 pub use saved::Output;

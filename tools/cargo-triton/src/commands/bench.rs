@@ -52,7 +52,7 @@ impl Args {
         let style =
             ProgressStyle::with_template("{bar:30} {pos}/{len} runs").unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::new(2 * self.rounds as u64).with_style(style);
-        let mut times: [Times; 2] = Default::default();
+        let (mut times, mut devices): ([Times; 2], Vec<String>) = Default::default();
         for round in 0..self.rounds {
             // As often first as second.
             let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
@@ -61,6 +61,7 @@ impl Args {
                 if let Some(status) = trace.failure {
                     return Err(Error::Run(status));
                 }
+                devices.extend(trace.launches.iter().map(|launch| launch.device.clone()));
                 let mut of_run: Times = BTreeMap::new();
                 trace.times.into_iter().for_each(|(kernel, us)| of_run.entry(kernel).or_default().push(us));
                 for (kernel, all) in of_run {
@@ -82,6 +83,9 @@ impl Args {
             };
             println!("{kernel:<44} {:>26} {:>26} {:>24}", shown(*a, 1), shown(*b, 1), shown(*ratio, 3));
         }
+        devices.sort();
+        devices.dedup();
+        println!("on {}", devices.join(", "));
         println!("medians and ranges of {} runs; A is {}, B is {}", self.rounds, self.a, self.b);
         if let Some(path) = &self.plot {
             at(path, std::fs::write(path, plot(&rows, &self.a, &self.b)))?;

@@ -22,7 +22,7 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
     /// Orders that are tried of each launch
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// Every image that a launch may take, in place of the one that it takes
     #[arg(long)]
@@ -92,7 +92,10 @@ impl Args {
             }
             if !reports.is_empty() {
                 wrong += 1;
-                verdict = format!("found      {} reports", reports.len());
+                verdict = match reports.len() {
+                    1 => "found      1 mistake".into(),
+                    count => format!("found      {count} mistakes"),
+                };
             }
             bar.suspend(|| {
                 println!("{}, {launch}\n  {verdict}", launch.instance);

@@ -14,7 +14,16 @@ pub struct Args {
     triton: Option<PathBuf>,
 }
 
-const FILES: [(&str, &str); 4] = [
+/// Keywords of Rust, which no crate can be named by.
+const KEYWORDS: &[&str] = &[
+    "as", "async", "await", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern",
+    "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "priv", "pub",
+    "ref", "return", "self", "static", "struct", "super", "test", "trait", "true", "try", "type", "unsafe", "use",
+    "virtual", "where", "while", "yield",
+];
+
+const FILES: [(&str, &str); 5] = [
+    (".gitignore", "/target\n"),
     ("Cargo.toml", include_str!("../new/Cargo.toml.txt")),
     ("src/lib.rs", include_str!("../new/lib.rs.txt")),
     ("src/main.rs", include_str!("../new/main.rs.txt")),
@@ -26,8 +35,9 @@ impl Args {
         let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-        if !is_name {
-            let why = "a package's name begins with a letter, and has letters, digits, `-` and `_`".into();
+        let is_taken = KEYWORDS.contains(&&*name) || name.starts_with("triton");
+        if !is_name || is_taken {
+            let why = "a package's name begins with a letter, has letters, digits, `-` and `_`, is not a keyword of Rust, and does not begin with `triton`".into();
             return Err(Error::Value(name, why));
         }
         if self.path.exists() {
@@ -35,7 +45,8 @@ impl Args {
         }
         let source = match &self.triton {
             Some(folder) => {
-                let folder = at(folder, folder.canonicalize())?;
+                let missing = |why| Error::Value(format!("--triton {}", folder.display()), format!("{why}"));
+                let folder = folder.canonicalize().map_err(missing)?;
                 format!("path = {:?}", folder.display().to_string())
             }
             None => format!("version = {:?}", env!("CARGO_PKG_VERSION")),

@@ -25,7 +25,7 @@ pub struct Args {
     /// Run the program, and show the largest launch of the kernel
     #[arg(long)]
     run: bool,
-    /// The folder of the pages: by default target/triton
+    /// The folder of the pages: by default `triton` in cargo's target folder
     #[arg(long)]
     out: Option<PathBuf>,
     /// Arguments of the program
@@ -46,7 +46,7 @@ impl Args {
             return Err(Error::NoLaunch(format!(" `{}`", self.kernel)));
         }
         let kernels = if some.is_empty() { named } else { some };
-        let out = self.out.unwrap_or_else(|| program.root.join("target/triton"));
+        let out = self.out.unwrap_or_else(|| program.target().join("triton"));
         at(&out, std::fs::create_dir_all(&out))?;
         if let Some(status) = &trace.failure {
             eprintln!("warning: {}", Error::Run(status.clone()));
@@ -61,7 +61,7 @@ impl Args {
             let page = Page::of(&program, &inspection, launch, &tools)?;
             let path = out.join(file_name(&kernel.to_string()));
             page.write(&path)?;
-            println!("{}", path.display());
+            println!("{}: {}", path.display(), inspect::name(inspection.image()));
             let mut told: Vec<String> = Vec::new();
             for advice in page.advice() {
                 let line = lines(kernel, advice);

@@ -68,8 +68,8 @@ function drawLoops(panel) {
   const loads = DATA.loads.map((load) => el("tr", {}, cell(el("span", { class: load.ahead ? "good" : "poor" }, load.ahead ? "✓ ahead" : "✗ not ahead")),
     wide(load.text), cell(sourceLink(load.at))));
   panel.replaceChildren(
-    el("h3", {}, "Rings"), rings.length ? el("ul", {}, ...rings) : missing("No loop of this kernel fills a ring."),
-    el("h3", {}, "Loads in loops"), loads.length ? table(["runs", "load, and why", "line"], loads) : missing("No loop of this kernel loads a tile."));
+    el("h3", {}, "Rings, clusters and the order of programs"), rings.length ? el("ul", {}, ...rings) : missing("No loop of this kernel fills a ring."),
+    el("h3", {}, "Loads in loops"), loads.length ? table(["runs", "load, and why", "line"], loads) : missing("No loop of this kernel loads a tile from memory."));
 }
 
 // Round steps of an axis: about `count` of them over a length.

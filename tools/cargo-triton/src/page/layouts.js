@@ -27,6 +27,7 @@ function rowsAndColumns(shape) {
 
 function threadGrid(layout) {
   const [rows, columns] = rowsAndColumns(layout.shape);
+  const cut = (layout.shape.length ? layout.shape[layout.shape.length - 1] : 1) / columns;
   const [registers, lanes, warps] = [layout.reg, layout.lane, layout.warp].map((list) => 1 << list.length);
   const owners = Array.from({ length: rows * columns }, () => []);
   const of = (w, l, r) => element(layout.reg, r) ^ element(layout.lane, l) ^ element(layout.warp, w);
@@ -36,6 +37,7 @@ function threadGrid(layout) {
       for (let r = 0; r < registers; r++) owners[of(w, l, r)].push([w, l, r]);
   return {
     rows, columns,
+    rowLabel: (r) => (r % cut ? "" : r / cut),
     colour: (i, dark) => {
       if (!owners[i].length) return ["transparent", "currentColor"];
       const [w, l] = owners[i][0];
@@ -43,7 +45,7 @@ function threadGrid(layout) {
       return [`oklch(${light.toFixed(3)} 0.105 ${((w * 360) / warps + 250) % 360})`, light > 0.58 ? "#101418" : "#f4f6f8"];
     },
     label: (i) => (owners[i].length ? `${owners[i][0][2]}/${owners[i][0][1]}` : ""),
-    legend: "hue: warp, lightness: lane, label: register/lane",
+    legend: "hue: warp, lightness: lane, label: register/lane" + (cut > 1 ? `; each row of the tile is cut into ${cut}` : ""),
     peers: (i) => (owners[i].length ? held(owners[i][0][0], owners[i][0][1]) : []),
     describe: (i) => {
       const threads = new Map();
@@ -67,6 +69,7 @@ function memoryGrid(memory) {
   const all = Array.from({ length: rows * columns }, (_, i) => i);
   return {
     rows, columns,
+    rowLabel: (r) => r,
     colour: (i, dark) => [`oklch(${dark ? 0.5 : 0.78} 0.1 ${(bank(i) * 360) / BANK_COUNT})`, dark ? "#f4f6f8" : "#101418"],
     label: (i) => String(bank(i)),
     legend: "hue and label: bank",
@@ -127,7 +130,7 @@ function drawGrid(host, grid) {
     context.font = "10px ui-monospace, monospace";
     const every = [1, 2, 4, 8, 16, 32, 64].find((n) => n * cell >= 24) || 128;
     for (let c = 0; c < grid.columns; c += every) context.fillText(c, AXIS + (c + 0.5) * cell, AXIS - 10);
-    for (let r = 0; r < grid.rows; r += every) context.fillText(r, AXIS / 2, AXIS + (r + 0.5) * cell);
+    for (let r = 0; r < grid.rows; r += every) context.fillText(grid.rowLabel(r), AXIS / 2, AXIS + (r + 0.5) * cell);
     point(at, marked);
   };
 
