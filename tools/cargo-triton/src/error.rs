@@ -90,6 +90,9 @@ pub enum Error {
         /// What it said.
         why: String,
     },
+    /// A program told of its launches in a way that is not understood.
+    #[error("{} tells of its launches as another triton-dsl does: build it again with the sources of this cargo-triton", .0.display())]
+    Trace(PathBuf),
     /// A program that was run failed.
     #[error("the program ended with {0}: what it launched until then is taken")]
     Run(String),

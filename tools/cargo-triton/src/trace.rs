@@ -176,15 +176,20 @@ impl Trace {
             command.env("TRITON_DSL_TRACE_TIMES", "1").stdout(Stdio::null());
         }
         let status = at(program, command.status())?;
-        let mut trace = Trace::default();
+        let (mut trace, mut unreadable) = (Trace::default(), 0);
         let files = at(&folder, std::fs::read_dir(&folder))?;
         let mut files: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
         files.sort();
         for file in files.iter().filter(|file| file.extension().is_some_and(|of| of == "trace")) {
             let text = at(file, std::fs::read_to_string(file))?;
-            text.lines().for_each(|line| _ = trace.read(line, &folder));
+            // The last line of a process that was killed may be cut off.
+            let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+            unreadable += whole.filter(|line| trace.read(line, &folder).is_none()).count();
         }
         trace.failure = (!status.success()).then(|| status.to_string());
+        if unreadable > 0 {
+            return Err(Error::Trace(program.to_path_buf()));
+        }
         if trace.launches.is_empty() && trace.choices.is_empty() {
             let how = trace.failure.map_or(String::new(), |status| format!(" (it ended with {status})"));
             return Err(Error::NoLaunch(how));
