@@ -271,7 +271,7 @@ fn work(func: &Function, data: &InstData) -> Work {
         }
         Op::RingFill { buffer, .. } => {
             let bytes = bytes(buffer);
-            let by_threads = func.rings.keys().all(|ring| !func.rings[ring].bulk);
+            let by_threads = func.rings.keys().all(|ring| !func.rings[ring].fill.is_bulk());
             let copies = bytes / f64::from(access::WIDEST) / LANES as f64 * cost::ADDRESS_SLOTS * cost::ISSUE;
             Work { issue: if by_threads { copies } else { 0.0 }, sectors: bytes / 32.0, ..Work::default() }
         }

@@ -325,7 +325,7 @@ fn copied(inspection: &Inspection<'_>) -> Vec<Load> {
         let Some((ring, _)) = func.ring_of(buffer) else { continue };
         let at = func.sources.loc(data.span).map(|loc| (usize::from(loc.file), loc.line, loc.column));
         let ring = &func.rings[ring];
-        let by = if ring.bulk { "by TMA" } else { "by `cp.async`" };
+        let by = if ring.fill.is_bulk() { "by TMA" } else { "by `cp.async`" };
         let text = format!("ahead, {by} to a ring of {} slots: {}", ring.slots, func.ty(buffer));
         // A ring is filled before its loop, too.
         if loads.iter().all(|other| (&other.text, other.at) != (&text, at)) {

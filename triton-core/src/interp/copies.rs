@@ -16,8 +16,10 @@ pub(super) struct Source {
 pub(super) struct Rings {
     /// The fills of the item that is not complete yet.
     pub(super) open: Vec<Copy>,
-    /// Items in flight, of all rings, the oldest first.
+    /// Items in flight that threads copy, of all rings, the oldest first.
     pub(super) flight: VecDeque<Vec<Copy>>,
+    /// Items in flight that bulk copies fill.
+    pub(super) bulk: Vec<Vec<Copy>>,
     /// What is in each slot of a buffer.
     pub(super) slots: HashMap<(Value, u32), Slot>,
     /// Items since the program began: the time of their copies.

@@ -1,8 +1,8 @@
 //! Rings at stage 2: copies that are in flight while the program runs on.
 //!
 //! Every copy is an agent of its own, which nothing follows until it is waited for. So whatever reads or writes its slot before is
-//! unordered with it, in the one run that there is. A wait is as weak as code makes it: it leaves the newest `distance − 1` items in
-//! flight, whichever item it names. Then the thread that issued a copy has written what it copied; other threads follow by a barrier.
+//! unordered with it, in the one run that there is. A wait is as weak as code makes it: of what threads copy it leaves the newest
+//! `lead − 1` items in flight, whichever item it names; of bulk copies it is for its item alone. Then the thread that issued a copy has written what it copied; other threads follow by a barrier.
 //!
 //! Where the blocks of a cluster fill a ring together, one that fills an item waits there until all others do. So a
 //! copy of another block follows what this one did before its own fill, as its own copy does, and is taken for it. What
@@ -12,14 +12,14 @@
 //! Each slot knows its item, and how far that is: in flight, landed, released. Nothing but these steps in this order is right.
 
 use super::Machine;
-use super::clock::Now;
+use super::clock::{Clocks, Now};
 use super::copies::{Copy, Rings, Slot, Source, State, Together};
 use super::fault::ProgramFault;
 use super::location::Reached;
 use super::positions::{By, Position, Tile};
 use super::shadow::AccessKind;
 use super::threads::{Threads, check};
-use crate::ir::{InstData, RingId, Value};
+use crate::ir::{Fill, InstData, RingId, Value};
 use crate::layout::Mem;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Location, Op, eval};
@@ -118,8 +118,12 @@ impl Machine<'_> {
             self.threads.rings.slots.insert((buffer, slot), Slot { item, state: State::Skipped });
         }
         if number + 1 == func.rings[ring].buffers.len() {
-            let Rings { open, flight, items, .. } = &mut self.threads.rings;
-            flight.push_back(std::mem::take(open));
+            let Rings { open, flight, bulk, items, .. } = &mut self.threads.rings;
+            let copies = std::mem::take(open);
+            match func.rings[ring].fill {
+                Fill::Bulk => bulk.push(copies),
+                Fill::CpAsync { .. } | Fill::Stored => flight.push_back(copies),
+            }
             *items += 1;
         }
         Ok(())
@@ -164,20 +168,33 @@ impl Machine<'_> {
 
     fn wait(&mut self, ring: RingId, item: i128) -> Result<(), String> {
         let ring = &self.func.rings[ring];
-        while self.threads.rings.flight.len() as u32 >= ring.distance.max(1) {
-            self.threads.land(ring.bulk)?;
-        }
+        let left = match ring.fill {
+            Fill::Bulk => {
+                let of_ring = |buffer: Value| ring.buffers.iter().any(|of| of.buffer == buffer);
+                let is_of = |copy: &Copy| copy.source.item == item && of_ring(copy.source.buffer);
+                let in_flight = std::mem::take(&mut self.threads.rings.bulk);
+                let (done, left) = in_flight.into_iter().partition::<Vec<_>, _>(|copies| copies.iter().any(is_of));
+                self.threads.rings.bulk = left;
+                done.into_iter().try_for_each(|copies| self.threads.land(copies, |_, _| Now::BEFORE))?;
+                0
+            }
+            Fill::CpAsync { lead } => {
+                while self.threads.rings.flight.len() as u32 >= lead {
+                    let done = self.threads.rings.flight.pop_front().unwrap_or_default();
+                    self.threads.land(done, Clocks::now)?;
+                }
+                lead - 1
+            }
+            Fill::Stored => return Err("a wait for a ring that threads store to".into()),
+        };
         for of in &ring.buffers {
             let slot = self.slot_of(of.buffer, item)?;
             let found = self.threads.rings.slots.get(&(of.buffer, slot)).filter(|slot| slot.item == item);
             let found =
                 found.ok_or_else(|| format!("item {item} of {} is waited for, but was not filled", of.buffer))?;
             if found.state == State::InFlight {
-                let (distance, of) = (ring.distance, of.buffer);
-                return Err(format!(
-                    "item {item} of {of} is still in flight after a wait that leaves {}",
-                    distance - 1
-                ));
+                let of = of.buffer;
+                return Err(format!("item {item} of {of} is still in flight after a wait that leaves {left}"));
             }
         }
         Ok(())
@@ -193,7 +210,8 @@ impl Machine<'_> {
             let message = format!("messages to {buffer} are in flight at the end of the program");
             return Err(ProgramFault::new(self.func, Span::NONE, self.program.id, message));
         }
-        let copy = self.threads.rings.flight.iter().chain([&self.threads.rings.open]).flatten().next();
+        let Rings { flight, bulk, open, .. } = &self.threads.rings;
+        let copy = flight.iter().chain(bulk).chain([open]).flatten().next();
         let Some(Copy { source: Source { buffer, item }, .. }) = copy else { return Ok(()) };
         let message = format!("item {item} of {buffer} is in flight at the end of the program");
         Err(ProgramFault::new(self.func, Span::NONE, self.program.id, message))
@@ -216,12 +234,12 @@ impl Threads {
         Ok(())
     }
 
-    /// The copies of the oldest item in flight are done: what they wrote, their threads have written now; or, of bulk copies, every thread
-    /// follows it, as every thread has waited.
-    fn land(&mut self, bulk: bool) -> Result<(), String> {
-        for Copy { source, slot, writes } in self.rings.flight.pop_front().unwrap_or_default() {
+    /// The copies of an item are done: what they wrote, their threads have written now; or, of bulk copies, every thread follows it, as every
+    /// thread has waited.
+    fn land(&mut self, done: Vec<Copy>, now: impl Fn(&Clocks, u32) -> Now) -> Result<(), String> {
+        for Copy { source, slot, writes } in done {
             for (thread, bytes, value) in writes {
-                let now = if bulk { Now::BEFORE } else { self.clocks.now(thread) };
+                let now = now(&self.clocks, thread);
                 self.shared.land(bytes.clone(), &now);
                 self.write(bytes, value, source)?;
             }

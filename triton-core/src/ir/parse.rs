@@ -4,8 +4,8 @@
 //! it is returned.
 
 use super::{
-    Block, BlockData, Function, Inst, InstData, LayoutId, MemId, Place, Ring, RingBuffer, RingId, Stage, Value, View,
-    verify,
+    Block, BlockData, Fill, Function, Inst, InstData, LayoutId, MemId, Place, Ring, RingBuffer, RingId, Stage, Value,
+    View, verify,
 };
 use crate::layout::{Layout, Mem};
 use crate::metadata::{Promised, Target, Targets};
@@ -298,19 +298,21 @@ impl Parser {
         Ok(())
     }
 
-    /// `r0 slots 3 distance 2 [v5,v6] [#0,#1]`
+    /// `r0 slots 3 lead 2 [v5,v6] [#0,#1]`
     fn ring(&mut self, rest: &str) -> Result<(), String> {
-        let form = "a ring is `ring r0 slots 3 distance 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `distance 2 bulk [v5.tf32.shared,..`";
+        let form = "a ring is `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]`: its buffers, and the layouts in which they are filled, or `bulk [v5.tf32.shared,..`, or `stored [..`";
         let words = split_words(rest);
-        let bulk = words.get(5) == Some(&"bulk");
-        let words: Vec<&str> = words.into_iter().filter(|&word| word != "bulk").collect();
-        let &[id, "slots", slots, "distance", distance, buffers, layouts] = &words[..] else {
-            return Err(form.into());
+        let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is not a number"));
+        let [id, "slots", slots, ref fill @ .., buffers, layouts] = words[..] else { return Err(form.into()) };
+        let fill = match *fill {
+            ["lead", lead] => Fill::CpAsync { lead: number(lead)? },
+            ["bulk"] => Fill::Bulk,
+            ["stored"] => Fill::Stored,
+            _ => return Err(form.into()),
         };
         if id != RingId(self.func.rings.len() as u32).to_string() {
             return Err(format!("`{id}` is not the name of the next ring"));
         }
-        let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is not a number"));
         let list = |word: &'_ str| -> Option<Vec<String>> {
             let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'))?;
             Some(inner.split(',').map(str::to_string).collect())
@@ -326,7 +328,7 @@ impl Parser {
             Ok(RingBuffer { buffer: value(buffer)?, layout, tf32, padding, shared })
         };
         let buffers = buffers.iter().zip(&layouts).map(buffer).collect::<Result<_, String>>()?;
-        self.func.rings.push(Ring { slots: number(slots)?, distance: number(distance)?, bulk, buffers });
+        self.func.rings.push(Ring { slots: number(slots)?, fill, buffers });
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Writes the text form.
 
-use super::{Block, Function, LayoutId, MemId, Place, Ring, RingBuffer, Stage, Value, View};
+use super::{Block, Fill, Function, LayoutId, MemId, Place, Ring, RingBuffer, Stage, Value, View};
 use crate::metadata::{Promised, Target, Targets};
 use crate::span::{CallId, Span};
 use std::collections::BTreeSet;
@@ -66,16 +66,19 @@ pub fn print(func: &Function) -> String {
         let _ = writeln!(out, "  view {base} [{}] [{}]", names(extents), names(strides));
     }
     for id in func.rings.keys() {
-        let Ring { slots, distance, bulk, buffers } = &func.rings[id];
+        let Ring { slots, fill, buffers } = &func.rings[id];
         let marks = |of: &RingBuffer| {
             let padding = if of.padding == 0 { String::new() } else { format!(".padding={:#x}", of.padding) };
             format!("{}{padding}{}", if of.tf32 { ".tf32" } else { "" }, if of.shared { ".shared" } else { "" })
         };
         let of: Vec<String> = buffers.iter().map(|of| format!("{}{}", of.buffer, marks(of))).collect();
         let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();
-        let bulk = if *bulk { " bulk" } else { "" };
-        let _ =
-            writeln!(out, "  ring {id} slots {slots} distance {distance}{bulk} [{}] [{}]", of.join(","), by.join(","));
+        let fill = match fill {
+            Fill::Stored => "stored".to_string(),
+            Fill::CpAsync { lead } => format!("lead {lead}"),
+            Fill::Bulk => "bulk".to_string(),
+        };
+        let _ = writeln!(out, "  ring {id} slots {slots} {fill} [{}] [{}]", of.join(","), by.join(","));
     }
     block(func, (&mut places, &calls), func.body, 1, &mut out);
     out.push_str("}\n");

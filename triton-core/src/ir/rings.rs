@@ -16,13 +16,32 @@ use crate::types::{DType, RingId};
 pub struct Ring {
     /// Slots of each buffer.
     pub slots: u32,
-    /// How many items, of this ring and of rings that are filled after it, are filled when the first one is waited for, and from then on
-    /// before each wait. It is 0 where copies fill nothing: threads store an item to its slot, and nothing waits for it but barriers.
-    pub distance: u32,
-    /// Whether one thread fills it, by bulk copies of boxes of views; otherwise all threads do, by `cp.async`.
-    pub bulk: bool,
+    /// What fills it.
+    pub fill: Fill,
     /// The buffers, in the order in which they are filled.
     pub buffers: Vec<RingBuffer>,
+}
+
+/// What fills the slots of a ring, and so what waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Threads store an item to its slot, and nothing waits for it but barriers.
+    Stored,
+    /// All threads, by `cp.async`. They wait for the oldest of the items in flight, whichever is named.
+    CpAsync {
+        /// How many items, of this ring and of rings that are filled after it, are filled when the first one is waited for, and from then
+        /// on before each wait.
+        lead: u32,
+    },
+    /// One thread, by bulk copies of boxes of views. The mbarrier of its slot says that an item is there.
+    Bulk,
+}
+
+impl Fill {
+    /// Whether bulk copies do it.
+    pub fn is_bulk(self) -> bool {
+        self == Fill::Bulk
+    }
 }
 
 /// A buffer of a ring.
@@ -160,19 +179,19 @@ impl Function {
 
     /// The same of a fill of a ring's buffer; `None` if threads fill it.
     pub fn bulk_fill(&self, buffer: Value, from: Location) -> Option<(TensorMap, TmaBox)> {
-        let (ring, at) = self.ring_of(buffer).filter(|&(ring, _)| self.rings[ring].bulk)?;
+        let (ring, at) = self.ring_of(buffer).filter(|&(ring, _)| self.rings[ring].fill.is_bulk())?;
         let of = self.rings[ring].buffers[at];
         self.bulk_copy(buffer, of.tf32, if of.shared { self.peers } else { 1 }, from)
     }
 
     /// Whether threads store what is in a ring.
     pub fn is_stored(&self, ring: RingId) -> bool {
-        self.rings[ring].distance == 0
+        self.rings[ring].fill == Fill::Stored
     }
 
     /// Whether a buffer belongs to a ring that bulk copies fill.
     pub fn is_bulk(&self, buffer: Value) -> bool {
-        self.ring_of(buffer).is_some_and(|(ring, _)| self.rings[ring].bulk)
+        self.ring_of(buffer).is_some_and(|(ring, _)| self.rings[ring].fill.is_bulk())
     }
 
     /// Whether the blocks of a cluster fill a ring together: an item of it when the slot is free in all of them.
@@ -182,7 +201,7 @@ impl Function {
 
     /// Bytes of the mbarriers of a ring's slots: by which bulk copies say that they are done, and blocks of a cluster that a slot is free.
     pub fn mbarrier_bytes(&self, ring: RingId) -> u64 {
-        let mbarriers = u64::from(self.rings[ring].bulk) + u64::from(self.is_shared(ring));
+        let mbarriers = u64::from(self.rings[ring].fill.is_bulk()) + u64::from(self.is_shared(ring));
         8 * mbarriers * u64::from(self.rings[ring].slots)
     }
 }

@@ -1,6 +1,6 @@
 //! The rules of rings: what the text says of them, whatever the order in which the program does it, which the interpreter knows.
 
-use crate::ir::{Block, Function, InstData, Place, Ring, RingId};
+use crate::ir::{Block, Fill, Function, InstData, Place, Ring, RingId};
 use crate::layout::access;
 use crate::ops::{Effect, Location, Op};
 use crate::types::{DType, Elem};
@@ -8,11 +8,13 @@ use crate::types::{DType, Elem};
 /// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements. One that threads store to has
 /// nothing of copies.
 pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
-    let Ring { slots, distance, bulk, ref buffers } = func.rings[id];
+    let Ring { slots, fill, ref buffers } = func.rings[id];
+    let bulk = fill.is_bulk();
     // Items of all rings are in flight together.
     let room: u32 = func.rings.keys().map(|ring| func.rings[ring].slots).sum();
-    if buffers.is_empty() || room < distance || slots == 0 {
-        return Err(format!("{id} has {slots} slots of {} buffers, of which {distance} are in flight", buffers.len()));
+    let fits = if let Fill::CpAsync { lead } = fill { (1..=room).contains(&lead) } else { true };
+    if buffers.is_empty() || slots == 0 || !fits {
+        return Err(format!("{id} has {slots} slots of {} buffers, and no room for what is in flight", buffers.len()));
     }
     if func.is_stored(id) && (bulk || buffers.iter().any(|of| of.tf32 || of.padding != 0)) {
         return Err(format!("{id} is stored by threads, and says how copies fill it"));

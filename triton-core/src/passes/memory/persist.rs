@@ -91,7 +91,7 @@ impl MainLoop {
         let walk = func.walk();
         // Which program failed is not known of a block that runs several.
         let asserts = walk.iter().any(|&inst| matches!(func.insts[inst].op, Op::Assert { .. }));
-        if !func.rings[ring].bulk
+        if !func.rings[ring].fill.is_bulk()
             || func.rings[ring].slots < FEWEST_SLOTS
             || !func.block(body).any(goes_on)
             || !fits

@@ -19,7 +19,7 @@ use crate::analysis::read_only::ReadOnly;
 use crate::analysis::remat::{Divisions, Remat, Supply};
 use crate::entity::SideTable;
 use crate::hash::WordMap;
-use crate::ir::{Function, Inst, InstData, LayoutId, Ring, RingBuffer, RingId, Value};
+use crate::ir::{Fill, Function, Inst, InstData, LayoutId, Ring, RingBuffer, RingId, Value};
 use crate::layout::{Layout, Mem, access, cost};
 use crate::ops::kinds::{BinaryKind, UnaryKind};
 use crate::ops::{Effect, LayoutRule, Location, Op};
@@ -281,8 +281,8 @@ impl Writer<'_> {
                 let (rows, all) = (self.rows, self.copies.len());
                 for copies in [0..rows, rows..all].into_iter().filter(|copies| !copies.is_empty()) {
                     // The copies of a row leave in flight what is copied after it.
-                    let distance = if copies.end < all { 2 } else { 1 };
-                    items.push(self.fills(insts, copies, distance)?);
+                    let lead = if copies.end < all { 2 } else { 1 };
+                    items.push(self.fills(insts, copies, lead)?);
                 }
                 for early in self.early.clone() {
                     self.span = self.func.insts[insts[early]].span;
@@ -327,7 +327,7 @@ impl Writer<'_> {
     }
 
     /// Some copies as the one item of a ring.
-    fn fills(&mut self, insts: &[Inst], copies: Range<usize>, distance: u32) -> Result<Item, String> {
+    fn fills(&mut self, insts: &[Inst], copies: Range<usize>, lead: u32) -> Result<Item, String> {
         self.span = self.func.insts[insts[self.copies[copies.start].index]].span;
         let item = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
         let when = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
@@ -339,7 +339,7 @@ impl Writer<'_> {
             self.func.set_mem(buffer, mem);
             buffers.push(RingBuffer { buffer, layout, tf32: false, padding, shared: false });
         }
-        let ring = self.func.rings.push(Ring { slots: 1, distance, bulk: false, buffers: buffers.clone() });
+        let ring = self.func.rings.push(Ring { slots: 1, fill: Fill::CpAsync { lead }, buffers: buffers.clone() });
         let mut fills = Vec::new();
         for (k, of) in copies.clone().zip(buffers) {
             let Copy { from, index, .. } = self.copies[k];

@@ -138,7 +138,7 @@ impl Sync<'_> {
                 wait(&mut pending, scope);
             }
             if let Some(RingStep::Wait(ring, item)) = op.ring_step()
-                && self.func.rings[ring].bulk
+                && self.func.rings[ring].fill.is_bulk()
             {
                 self.arrive(&mut pending, ring, item);
             }
@@ -229,7 +229,7 @@ impl Sync<'_> {
             Some(RingStep::Release(ring, item)) => {
                 all.extend(self.func.rings[ring].buffers.iter().map(|&of| released(of, item)));
             }
-            Some(RingStep::Wait(ring, item)) if !self.func.rings[ring].bulk => {
+            Some(RingStep::Wait(ring, item)) if !self.func.rings[ring].fill.is_bulk() => {
                 all.extend(self.func.rings[ring].buffers.iter().map(|&of| written(of, item)));
             }
             Some(RingStep::Wait(..) | RingStep::Slot(..)) | None => {}

@@ -40,7 +40,7 @@ impl Lower<'_> {
         self.bulk.set_issuer(issuer);
         let one = Some(issuer);
         let mut at = shared_memory(func).0.next_multiple_of(8) as u32;
-        for ring in func.rings.keys().filter(|&ring| func.rings[ring].bulk) {
+        for ring in func.rings.keys().filter(|&ring| func.rings[ring].fill.is_bulk()) {
             for slot in 0..func.rings[ring].slots {
                 let address = Address { base, offset: (at + 8 * slot) as i32 };
                 self.emit_if(one, Op::MbarrierInit { address, count: 1 });

@@ -5,7 +5,7 @@
 //! no condition: so that a wait for an item is one for all groups but the newest `distance − 1`. A release is nothing:
 //! the barrier that publishes a later item also ends the reads of this one.
 
-use crate::ir::{RingId, Value};
+use crate::ir::{Fill, RingId, Value};
 use crate::layout::{Mem, access};
 use crate::ops::Location;
 use crate::ptx::lower::Lower;
@@ -128,11 +128,14 @@ impl Lower<'_> {
 
     /// Waits for an item: for this thread's copies, or for all where they are bulk copies.
     pub fn ring_wait(&mut self, ring: RingId, item: Value) -> Result<(), String> {
-        if self.func.rings[ring].bulk {
-            return self.bulk_wait(ring, item);
+        match self.func.rings[ring].fill {
+            Fill::Bulk => self.bulk_wait(ring, item),
+            Fill::CpAsync { lead } => {
+                self.emit(Op::CpAsyncWait { groups: lead - 1 });
+                Ok(())
+            }
+            Fill::Stored => Err(format!("a wait for {ring}, which threads store to")),
         }
-        self.emit(Op::CpAsyncWait { groups: self.func.rings[ring].distance - 1 });
-        Ok(())
     }
 
     /// Makes a slot what its buffer is.

@@ -36,7 +36,9 @@ fn ring(func: &Function, id: RingId) -> String {
     match ring.slots {
         1 => format!("copied ahead of reductions: {}\n", tiles.join(", ")),
         slots if func.is_stored(id) => format!("{slots} slots of {}, stored by threads\n", tiles.join(", ")),
-        slots => format!("{slots} stages of {}{}\n", tiles.join(", "), if ring.bulk { ", by TMA" } else { "" }),
+        slots => {
+            format!("{slots} stages of {}{}\n", tiles.join(", "), if ring.fill.is_bulk() { ", by TMA" } else { "" })
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Copy, Loop, Plan, STORED, Stored};
 use crate::analysis::remat;
 use crate::hash::WordMap;
-use crate::ir::{Function, Inst, Ring, RingBuffer, Value};
+use crate::ir::{Fill, Function, Inst, Ring, RingBuffer, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{Op, Scope};
 use crate::passes::memory::prefetch_fragments::{self, Pipelined};
@@ -38,7 +38,7 @@ impl Scheduler<'_> {
         let data = &self.func.insts[inst];
         let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
         self.span = self.func.insts[copies[0].load].span;
-        let distance = slots - 1;
+        let lead = slots - 1;
         let buffers = copies
             .iter()
             .map(|copy| RingBuffer {
@@ -50,7 +50,8 @@ impl Scheduler<'_> {
             })
             .collect();
         let bulk = copies.iter().all(|copy| copy.bulk);
-        let ring = self.func.rings.push(Ring { slots: slots + of.held(), distance, bulk, buffers });
+        let fill = if bulk { Fill::Bulk } else { Fill::CpAsync { lead } };
+        let ring = self.func.rings.push(Ring { slots: slots + of.held(), fill, buffers });
         let mut rings = vec![ring];
         if !stored.is_empty() {
             let buffer = |of: &Stored| RingBuffer {
@@ -61,7 +62,7 @@ impl Scheduler<'_> {
                 shared: false,
             };
             let buffers = stored.iter().map(buffer).collect();
-            rings.push(self.func.rings.push(Ring { slots: STORED, distance: 0, bulk: false, buffers }));
+            rings.push(self.func.rings.push(Ring { slots: STORED, fill: Fill::Stored, buffers }));
         }
         let body = self.func.blocks[region].insts.clone();
 
@@ -73,7 +74,7 @@ impl Scheduler<'_> {
         let least = self.op(Op::Const { value: least })?;
         let (mut at, mut limit) = (start, end);
         let (mut items, mut limits) = (Vec::new(), Vec::new());
-        for item in 0..distance {
+        for item in 0..lead {
             if item > 0 {
                 at = self.binary(BinaryKind::Add, at, step)?;
                 limit = self.limit(limit, step, least)?;
@@ -87,7 +88,7 @@ impl Scheduler<'_> {
         limit = self.limit(limit, step, least)?;
         limits.push(limit);
         let mut ahead = step;
-        for _ in 1..distance {
+        for _ in 1..lead {
             ahead = self.binary(BinaryKind::Add, ahead, step)?;
         }
         let first = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
@@ -110,8 +111,8 @@ impl Scheduler<'_> {
         }
         let next_fill = |cx: &mut Self| {
             let sync = cx.insert(Op::Sync { scope: Scope::Block })?;
-            let distance = cx.op(Op::Const { value: Constant::int(DType::I32, distance.into()) })?;
-            let later = cx.binary(BinaryKind::Add, item, distance)?;
+            let items = cx.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
+            let later = cx.binary(BinaryKind::Add, item, items)?;
             let when = cx.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
             let then = cx.binary(BinaryKind::Add, counter, ahead)?;
             cx.fills(copies, later, WordMap::from_iter([(counter, then)]), when)?;
