@@ -32,3 +32,17 @@ fn depth_is_refused_before_parsing() {
         }
     });
 }
+
+/// A level of a type takes the parser twice the stack of one of an expression.
+#[test]
+fn depth_of_types_is_refused_before_parsing() {
+    with_stack(|| {
+        for depth in [155, 250, 319] {
+            let inner = (0..depth).fold(quote::quote!(i32), |inner, _| quote::quote!((#inner)));
+            let item = quote::quote!(fn kernel(x: #inner, n: i32) {});
+            for attribute in [Attribute::Kernel, Attribute::Function, Attribute::Link] {
+                run(&Input { attribute, args: Default::default(), item: item.clone() }).expect("an error of ours");
+            }
+        }
+    });
+}

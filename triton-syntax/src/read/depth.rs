@@ -6,7 +6,8 @@ use quote::quote;
 use triton_core::diag::Code;
 
 /// The most levels of parentheses, brackets and braces, and the most operators before one operand. Unoptimised, the parser
-/// takes some 17 KiB for a level, of the 8 MiB that rustc has.
+/// takes some 17 KiB for a level, of the 8 MiB that rustc has. Of a type it takes 33, so that a level counts twice which begins with another, as
+/// those of a type do.
 const MOST: usize = 320;
 
 /// An error instead of everything else, if tokens are nested too deeply to be parsed.
@@ -21,19 +22,24 @@ pub(crate) fn refuse(tokens: &TokenStream) -> Option<TokenStream> {
 
 /// The token at which the limit is reached.
 fn deepest(tokens: &TokenStream) -> Option<TokenStream> {
-    let mut levels = vec![tokens.clone().into_iter()];
-    let mut operators = 0;
-    while let Some(level) = levels.last_mut() {
+    // Each with what it counts.
+    let mut levels = vec![(tokens.clone().into_iter(), 1)];
+    let (mut depth, mut operators) = (1, 0);
+    while let Some((level, counts)) = levels.last_mut() {
         let Some(tree) = level.next() else {
+            depth -= *counts;
             levels.pop();
             continue;
         };
         operators = if let TokenTree::Punct(_) = &tree { operators + 1 } else { 0 };
-        if levels.len() > MOST || operators > MOST {
+        if depth > MOST || operators > MOST {
             return Some(tree.into());
         }
         if let TokenTree::Group(group) = tree {
-            levels.push(group.stream().into_iter());
+            let begins_with_another = matches!(group.stream().into_iter().next(), Some(TokenTree::Group(_)));
+            let counts = if begins_with_another { 2 } else { 1 };
+            depth += counts;
+            levels.push((group.stream().into_iter(), counts));
         }
     }
     None
