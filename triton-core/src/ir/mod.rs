@@ -45,7 +45,7 @@
 //! ```
 //! A line `view v0 [v1,v2] [v3,v4]` before the instructions says that parameters are a view: its address, extents and
 //! strides. A line `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill
-//! them, so many items ahead; `bulk` in place of `lead 2` that one thread does, `stored` that threads store to it, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements
+//! them, this many items ahead; `bulk` in place of `lead 2` that one thread does, `stored` that threads store to it, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements
 //! out of bounds are, and `v5.shared` that the blocks of a cluster fill it together. Attributes follow the number of
 //! warps: `cluster 8` is how many blocks run a program together, `peers 2` how many programs are a cluster, `stages 3`
 //! the most slots that a ring may have (after the operands of a `for`, one of that loop), `raster 8` the width of the
