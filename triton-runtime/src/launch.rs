@@ -230,11 +230,6 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// All checks, and the launch.
     #[inline]
     pub(crate) fn enqueue(&self, stream: &Stream, grid: Grid) -> Result<()> {
-        if trace::is_timed() { self.timed(stream, grid) } else { self.enqueue_untimed(stream, grid) }
-    }
-
-    #[inline]
-    fn enqueue_untimed(&self, stream: &Stream, grid: Grid) -> Result<()> {
         if let (StreamBackend::Cuda(raw), Some(programs)) = (stream.backend(), grid.fitting())
             && self.again(stream, raw, programs)?
         {
@@ -297,8 +292,13 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         self.check_devices(stream)?;
         let dims = self.dims(grid)?;
         if trace::is_on() {
-            self.trace(stream, holds, dims);
+            return self.traced(stream, holds, dims);
         }
+        self.on_device(stream, holds, dims)
+    }
+
+    /// After all checks.
+    fn on_device(&self, stream: &Stream, holds: Holds, dims: [u32; 3]) -> Result<()> {
         match stream.backend() {
             StreamBackend::Cuda(raw) => self.on_cuda(stream, raw, holds, dims),
             StreamBackend::Sim(queue) => self.on_sim(stream, queue, holds, dims),
@@ -489,7 +489,9 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let programs = image.programs.words(dims);
         let slot = loaded.assertion_slot.as_ref();
         loaded.code.function.launch(raw, blocks, &values, &loaded.maps, programs.as_ref(), slot)?;
-        if let Some(prepared) = self.kernel.prepared(context, self.config).filter(|_| loaded.is_settled) {
+        // What is traced comes this way each time.
+        let is_kept = loaded.is_settled && !trace::is_on();
+        if let Some(prepared) = self.kernel.prepared(context, self.config).filter(|_| is_kept) {
             prepared.note(self.hash(dims), || {
                 let more: Vec<u64> = programs.iter().flatten().chain(slot).copied().collect();
                 let (function, maps) = (&loaded.code.function, &loaded.maps);

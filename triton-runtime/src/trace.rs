@@ -90,13 +90,13 @@ impl Trace {
     }
 }
 
-/// Whether anything is to be told.
+/// Whether anything is to be told. A launch that is [kept](crate::driver::prepared) does not ask.
+#[inline]
 pub fn is_on() -> bool {
     TRACE.is_some()
 }
 
 /// Whether launches are timed.
-#[inline]
 pub(crate) fn is_timed() -> bool {
     TRACE.as_ref().is_some_and(|trace| trace.with_times)
 }

@@ -3,16 +3,33 @@
 use super::Launch;
 use crate::error::Result;
 use crate::gpu::Gpu;
-use crate::grid::Grid;
 use crate::kernel::{Code, Holds};
 use crate::stream::Stream;
 use crate::trace::{self, Traced};
 use triton_core::metadata::{Image, ParamMetadata, ParamType, ProgramMap, Specialization};
 
 impl<S, const N: usize> Launch<'_, S, N> {
-    /// Tells of the launch. Where there is no GPU, images are those of the assumed one.
+    /// The launch after all checks, of which it tells, with its time if that is asked for.
     #[cold]
-    pub(super) fn trace(&self, stream: &Stream, holds: Holds, dims: [u32; 3]) {
+    pub(super) fn traced(&self, stream: &Stream, holds: Holds, dims: [u32; 3]) -> Result<()> {
+        self.tell(stream, holds, dims);
+        if !trace::is_timed() || stream.is_captured() {
+            return self.on_device(stream, holds, dims);
+        }
+        // Code is compiled and loaded before the clock starts.
+        if let Some(code) = self.code(stream, dims)? {
+            Code::load_all(&[code])?;
+        }
+        let before = stream.record_timed_event()?;
+        self.on_device(stream, holds, dims)?;
+        let after = stream.record_timed_event()?;
+        after.synchronize()?;
+        trace::time(&self.metadata().instance, self.config, after.since(&before)?);
+        Ok(())
+    }
+
+    /// Tells of the launch. Where there is no GPU, images are those of the assumed one.
+    fn tell(&self, stream: &Stream, holds: Holds, dims: [u32; 3]) {
         let gpu = stream.gpu().unwrap_or(trace::ASSUMED);
         let chosen = self.selected(&gpu, holds, dims).ok().map(|(index, _)| index);
         let images = self.kernel.config(self.config).map_or(&[][..], |config| &config.images[..]);
@@ -22,24 +39,6 @@ impl<S, const N: usize> Launch<'_, S, N> {
         let images = images.iter().enumerate().map(why).collect();
         let (metadata, config, args) = (self.metadata(), self.config, &self.args[..]);
         trace::launch(&Traced { metadata, config, args, programs: dims, holds, images }, stream);
-    }
-
-    /// The launch with its time on the device, for which it waits.
-    #[cold]
-    pub(super) fn timed(&self, stream: &Stream, grid: Grid) -> Result<()> {
-        if stream.is_captured() {
-            return self.enqueue_untimed(stream, grid);
-        }
-        // Code is compiled and loaded before the clock starts.
-        if let Some(code) = self.code(stream, grid)? {
-            Code::load_all(&[code])?;
-        }
-        let before = stream.record_timed_event()?;
-        self.enqueue_untimed(stream, grid)?;
-        let after = stream.record_timed_event()?;
-        after.synchronize()?;
-        trace::time(&self.metadata().instance, self.config, after.since(&before)?);
-        Ok(())
     }
 
     /// Why a launch does not take an image, or that it prefers another.
