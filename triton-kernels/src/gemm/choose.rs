@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::select::Order;
 use crate::select::{self, Candidates, Instance, Kernel, Kind, Plan, Problem};
 use triton::{Element, Stream, selection};
+use triton_select::Candidates as _;
 
 /// What was asked of the selection.
 pub(super) struct Wanted {
@@ -80,17 +81,16 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
 fn tell<T: GemmElement<C>, C: Element>(problem: &Problem, (form, plan): (Form, Plan), op: &str, stream: &Stream) {
     let candidates = Candidates::new(*problem, instances::<T, C>(problem, form, stream));
     let times = select::expected(&candidates);
-    let member = |(index, of): (usize, &select::Candidate)| selection::Candidate {
-        name: of.plan(problem, "").to_string(),
+    let member = |index: usize| selection::Candidate {
+        name: candidates.name(index).into_owned(),
         fits: true,
         estimate: times.as_ref().and_then(|times| times.get(index)).map(|&us| f64::from(us)),
         measured: None,
     };
-    let mut members: Vec<selection::Candidate> = candidates.all().enumerate().map(member).collect();
-    let name = plan.to_string();
-    let index = members.iter().position(|member| member.name == name).unwrap_or(members.len());
+    let mut members: Vec<selection::Candidate> = (0..candidates.len()).map(member).collect();
+    let index = candidates.all().position(|of| of.plan(problem, plan.reason) == plan).unwrap_or(members.len());
     if index == members.len() {
-        members.push(selection::Candidate { name, fits: true, estimate: None, measured: None });
+        members.push(selection::Candidate { name: plan.to_string(), fits: true, estimate: None, measured: None });
     }
     let [m, n, k] = problem.shape.map(|extent| extent as i64);
     let key = [problem.batch as i64, m, n, k];
