@@ -127,10 +127,7 @@ fn narrow(inspection: &Inspection<'_>) -> Option<Advice> {
     }
     let (first, _) = lines.first()?;
     let named: Vec<String> = lines.iter().map(|((_, line, _), kind)| format!("the {kind} of line {line}")).collect();
-    let text = format!(
-        "{} access one element by one instruction, though a thread has several next to each other or apart",
-        named.join(", ")
-    );
+    let text = format!("instructions that access one element each: {}", named.join(", "));
     let help = "if they are next to each other: the last stride must be known to be 1, and the other integers of the address to be multiples (leave out `#[no_specialize]`); `cargo triton explain W0003`".to_string();
     Some(Advice { code: None, text, help: Some(help), at: Some(*first) })
 }
