@@ -90,7 +90,7 @@ impl Trace {
     }
 }
 
-/// Whether anything is to be told. A launch that is [kept](crate::driver::prepared) does not ask.
+/// Whether anything is to be told. A launch that was made before as it is, and kept, does not ask.
 #[inline]
 pub fn is_on() -> bool {
     TRACE.is_some()
