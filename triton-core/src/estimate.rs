@@ -177,11 +177,6 @@ impl Estimate {
             flops: work.flops * blocks,
         }
     }
-
-    /// Registers of a thread, as they are estimated.
-    pub fn registers(&self) -> u32 {
-        self.registers
-    }
 }
 
 /// A walk over a function, for one launch.

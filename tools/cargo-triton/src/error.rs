@@ -48,14 +48,6 @@ pub enum Error {
         /// Names that are like it.
         known: Vec<String>,
     },
-    /// More than one kernel has a name.
-    #[error("`{asked}` are {} kernels: say which{}", .known.len(), candidates(.known))]
-    Ambiguous {
-        /// What was asked for.
-        asked: String,
-        /// The instances.
-        known: Vec<String>,
-    },
     /// The source has changed since a program was built.
     #[error("{} is newer than {}: build it again, or leave `--program` out, and cargo does", .file.display(), .program.display())]
     Stale {

@@ -153,14 +153,6 @@ impl Target {
         named.collect()
     }
 
-    /// The path of the program: what is named, or the only one of a build that has kernels.
-    ///
-    /// # Errors
-    /// Cargo failed, or there is no such program.
-    pub fn path(&self) -> Result<PathBuf> {
-        Ok(self.read()?.path)
-    }
-
     /// Builds the program, and reads its kernels.
     ///
     /// # Errors
@@ -180,11 +172,6 @@ impl Target {
             }
         }
         Err(failure)
-    }
-
-    /// Whether it is a test, which is run by its own harness.
-    pub fn is_test(&self) -> bool {
-        self.test.is_some()
     }
 }
 

@@ -21,7 +21,14 @@ pub fn run(kernel: &Kernel, image: &Image, launch: &Launch, programs: [u32; 3], 
     let module = Module::parse(&image.text()).map_err(|error| failed(error.to_string()))?;
     let (mut memory, mut buffers) = (Memory::new(), BTreeMap::new());
     let mut args: Vec<Vec<u64>> = Vec::new();
-    for arg in &launch.args {
+    let types = types(kernel, launch);
+    for (arg, ty) in launch.args.iter().zip(&types) {
+        let rank = arg.words.len() / 2;
+        let is_empty = arg.words.iter().skip(1).take(rank).any(|&extent| extent == 0);
+        if ty.is_some() && arg.memory.is_none() && !is_empty {
+            let why = format!("`{}` is memory of another library, which is not recorded", arg.name);
+            return Err(Error::Value(kernel.to_string(), why));
+        }
         let mut words = arg.words.clone();
         if let Some((first, bytes)) = arg.memory {
             let base = match buffers.get(&first) {
@@ -41,7 +48,6 @@ pub fn run(kernel: &Kernel, image: &Image, launch: &Launch, programs: [u32; 3], 
         }
         args.push(words);
     }
-    let types = types(kernel, launch);
     let maps = image.tensor_maps.iter().map(|map| encode(map, &args, &types));
     let maps: Vec<Arg> = maps.map(|map| map.map(Arg::Bytes)).collect::<Option<_>>().ok_or_else(|| {
         failed(format!("no tensor map describes a view of this launch, which takes another image: {launch}"))

@@ -237,7 +237,7 @@ fn transcripts_are_what_the_commands_print() {
     assert_eq!(page, renewed, "{}: BLESS=1 renews it", path.display());
 }
 
-/// The pages of two kernels: what they say, and that each opens by itself.
+/// The page of a kernel: what it says, and that it opens by itself.
 #[test]
 fn pages_say_what_the_compiler_does() {
     let folder = std::env::temp_dir().join(format!("cargo-triton-pages-{}", std::process::id()));
