@@ -1,7 +1,7 @@
 //! Vector clocks: which access of a program happens before which.
 //!
-//! An *agent* is what executes operations in order; agents are warps, the copies that each of them issues, and the messages of each
-//! block of a cluster. Each has a time of its own, and a vector clock: of every agent, the latest time that all lanes of this one
+//! An *agent* is what executes operations in order; agents are warps, the products that each of them begins, the copies that each of them
+//! issues, and the messages of each block of a cluster. Each has a time of its own, and a vector clock: of every agent, the latest time that all lanes of this one
 //! come after (Mattern, "Virtual Time and Global States of Distributed Systems", 1989). An access is remembered as its
 //! *epoch*, time and agent (Flanagan and Freund, "FastTrack", PLDI 2009), and its
 //! lane, since lanes of a warp are ordered by barriers, not by the program. It happens before what a thread does now if the same
@@ -22,7 +22,7 @@ use std::ops::Range;
 pub(super) struct Epoch {
     /// The time of its agent; 0 is before the program.
     pub(super) time: u32,
-    /// The warp; then their copies, and messages of blocks.
+    /// The warp; then their products, their copies, and messages of blocks.
     pub(super) agent: u16,
     /// The lane of the warp.
     pub(super) lane: u8,
@@ -50,14 +50,14 @@ impl Now<'_> {
 
 /// The vector clocks of a program's agents.
 pub(super) struct Clocks {
-    /// By agent, then by the agent that is known.
+    /// By warp, then by the agent that is known: a warp, or the products of one.
     known: Vec<Vec<u32>>,
 }
 
 impl Clocks {
     /// At the start of a program of this many warps.
     pub(super) fn new(warps: u32) -> Clocks {
-        Clocks { known: vec![vec![0; warps as usize]; warps as usize] }
+        Clocks { known: vec![vec![0; 2 * warps as usize]; warps as usize] }
     }
 
     /// The number of threads.
@@ -73,16 +73,46 @@ impl Clocks {
         Now { epoch: Epoch { time, agent: agent as u16, lane: lane as u8 }, known }
     }
 
+    /// A product of a thread's warp, by its number, which counts from 0: it reads after what the thread does now. Nothing follows it until
+    /// it is waited for.
+    pub(super) fn multiplying(&self, thread: u32, number: u64) -> Now<'_> {
+        let Now { epoch, known } = self.now(thread);
+        let agent = epoch.agent + self.known.len() as u16;
+        Now { epoch: Epoch { time: product_time(number), agent, lane: 0 }, known }
+    }
+
+    /// Every warp waits for its product of this number, all lanes of it.
+    pub(super) fn multiplied(&mut self, number: u64) {
+        let warps = self.known.len();
+        for (warp, known) in self.known.iter_mut().enumerate() {
+            known[warps + warp] = product_time(number);
+        }
+    }
+
     /// What a copy knows that a thread issues: what the thread does. Nothing follows it.
     pub(super) fn copying(&self, thread: u32, time: u32) -> Now<'_> {
         let Now { epoch, known } = self.now(thread);
-        let agent = epoch.agent + self.known.len() as u16;
+        let agent = epoch.agent + 2 * self.known.len() as u16;
         Now { epoch: Epoch { time, agent, lane: epoch.lane }, known }
+    }
+
+    /// What a bulk copy knows: what the first warp does, which issues it, and what it was told of by these clocks. Nothing follows it.
+    pub(super) fn copying_after<'a>(&self, told: &'a mut Vec<u32>, time: u32) -> Now<'a> {
+        let Now { epoch, known } = self.now(0);
+        join(told, known);
+        Now { epoch: Epoch { time, agent: 2 * self.known.len() as u16, lane: epoch.lane }, known: told }
+    }
+
+    /// What a lane of each warp tells others, of what all lanes have done before its last barrier.
+    pub(super) fn told(&self) -> Vec<u32> {
+        let mut told = Vec::new();
+        self.known.iter().for_each(|known| join(&mut told, known));
+        told
     }
 
     /// What a message knows that another block sends: nothing of this one. Nothing follows it.
     pub(super) fn message(&self, rank: u32) -> Now<'static> {
-        let agent = (2 * self.known.len() as u32 + rank) as u16;
+        let agent = (3 * self.known.len() as u32 + rank) as u16;
         Now { epoch: Epoch { time: 1, agent, lane: 0 }, known: &[] }
     }
 
@@ -91,8 +121,9 @@ impl Clocks {
         let (agent, warps, lane) = (usize::from(epoch.agent), self.known.len(), epoch.lane);
         match agent.checked_div(warps) {
             Some(0) => format!("lane {lane} of warp {agent}"),
-            Some(1) => format!("a copy of lane {lane} of warp {}", agent - warps),
-            Some(_) | None => format!("a message of block {}", agent - 2 * warps),
+            Some(1) => format!("a product of warp {}", agent - warps),
+            Some(2) => format!("a copy of lane {lane} of warp {}", agent - 2 * warps),
+            Some(_) | None => format!("a message of block {}", agent - 3 * warps),
         }
     }
 
@@ -115,6 +146,17 @@ impl Clocks {
         }
         group.iter_mut().for_each(|known| known.clone_from(&joined));
     }
+}
+
+/// Adds what another clock knows.
+fn join(clock: &mut Vec<u32>, other: &[u32]) {
+    clock.resize(clock.len().max(other.len()), 0);
+    clock.iter_mut().zip(other).for_each(|(time, &other)| *time = other.max(*time));
+}
+
+/// The time of a product. After four billion they are not told apart.
+fn product_time(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 /// The time of an agent: the one after the last that ended. After four billion barriers it stays, and all is taken to be ordered.

@@ -2,7 +2,9 @@
 //!
 //! Every copy is an agent of its own, which nothing follows until it is waited for. So whatever reads or writes its slot before is
 //! unordered with it, in the one run that there is. A wait is as weak as code makes it: of what threads copy it leaves the newest
-//! `lead − 1` items in flight, whichever item it names; of bulk copies it is for its item alone. Then the thread that issued a copy has written what it copied; other threads follow by a barrier.
+//! `lead − 1` items in flight, whichever item it names; then the thread that issued a copy has written what it copied, and other threads
+//! follow by a barrier. Of bulk copies it is for its item alone, and every thread has waited. What fills a slot by them has waited for the
+//! release of the item before: it follows what every warp did before its last barrier then, and its products that were waited for.
 //!
 //! Where the blocks of a cluster fill a ring together, one that fills an item waits there until all others do. So a
 //! copy of another block follows what this one did before its own fill, as its own copy does, and is taken for it. What
@@ -18,7 +20,7 @@ use super::fault::ProgramFault;
 use super::location::Reached;
 use super::positions::{By, Position, Tile};
 use super::shadow::AccessKind;
-use super::threads::{Threads, check};
+use super::threads::{Threads, check, check_agent};
 use crate::ir::{Fill, InstData, RingId, Value};
 use crate::layout::Mem;
 use crate::ops::kinds::UnaryKind;
@@ -48,6 +50,10 @@ impl Machine<'_> {
                     return Err(format!("item {item} of {} is released while a product reads it", of.buffer));
                 }
                 self.landed(of.buffer, item, "released")?.state = State::Released;
+                if self.func.rings[ring].fill.is_bulk() {
+                    let slot = self.slot_of(of.buffer, item)?;
+                    self.threads.rings.released.insert((of.buffer, slot), self.threads.clocks.told());
+                }
             }
         }
         let Op::RingSlot { buffer, item } = inst.op else { return Ok(Vec::new()) };
@@ -111,7 +117,7 @@ impl Machine<'_> {
         if self.value(when)[0] != 0 {
             self.global(inst)?;
             let copy = self.copy(buffer, item, from)?;
-            self.threads.issue(&copy)?;
+            self.threads.issue(&copy, func.is_bulk(buffer))?;
             self.threads.rings.open.push(copy);
         } else {
             let slot = self.free_slot(buffer, item)?;
@@ -219,16 +225,26 @@ impl Machine<'_> {
 }
 
 impl Threads {
-    /// Begins a copy: it may be done at any time from now on.
-    fn issue(&mut self, copy: &Copy) -> Result<(), String> {
+    /// Begins a copy: it may be done at any time from now on. A bulk copy begins when its slot is released.
+    fn issue(&mut self, copy: &Copy, bulk: bool) -> Result<(), String> {
         let Threads { clocks, shared, rings, .. } = self;
         let Source { buffer, item } = copy.source;
-        for (thread, bytes, _) in &copy.writes {
-            let checked = check(clocks, shared, *thread, bytes.clone(), AccessKind::Write);
-            checked.map_err(|why| format!("item {item} of {buffer} in shared memory: {why}"))?;
-        }
-        for (thread, bytes, _) in &copy.writes {
-            shared.remember(bytes.clone(), &clocks.copying(*thread, rings.items + 1), AccessKind::Write);
+        let racing = |why: String| format!("item {item} of {buffer} in shared memory: {why}");
+        let time = rings.items + 1;
+        if bulk {
+            let mut told = rings.released.remove(&(buffer, copy.slot)).unwrap_or_default();
+            let now = clocks.copying_after(&mut told, time);
+            for (_, bytes, _) in &copy.writes {
+                check_agent(clocks, shared, &now, bytes.clone(), AccessKind::Write).map_err(racing)?;
+                shared.remember(bytes.clone(), &now, AccessKind::Write);
+            }
+        } else {
+            for (thread, bytes, _) in &copy.writes {
+                check(clocks, shared, *thread, bytes.clone(), AccessKind::Write).map_err(racing)?;
+            }
+            for (thread, bytes, _) in &copy.writes {
+                shared.remember(bytes.clone(), &clocks.copying(*thread, time), AccessKind::Write);
+            }
         }
         rings.slots.insert((buffer, copy.slot), Slot { item, state: State::InFlight });
         Ok(())

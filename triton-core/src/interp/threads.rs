@@ -54,6 +54,15 @@ pub(super) struct Threads {
     bytes: Pages<Byte>,
 }
 
+/// Who reads shared memory.
+#[derive(Clone, Copy)]
+enum Reader {
+    /// The threads that the layout says.
+    Threads,
+    /// The product of this number, for their warps, until it is waited for.
+    Product(u64),
+}
+
 /// An operand that a product in flight reads.
 pub(super) struct OperandRead {
     pub(super) source: Source,
@@ -245,7 +254,11 @@ impl Machine<'_> {
         let accesses: Vec<ElementAccess> = self.in_memory(buffer, mem, positions, 0).collect();
         let mut out = vec![0; self.func.ty(buffer).shape.elements() as usize];
         let source = self.source(buffer);
-        self.threads.load(source, accesses.iter().cloned(), &mut out)?;
+        let reader = match self.threads.products.len() {
+            newest @ 1.. if in_flight => Reader::Product(self.threads.done + newest as u64 - 1),
+            _ => Reader::Threads,
+        };
+        self.threads.load_by(reader, source, accesses.iter().cloned(), &mut out)?;
         if in_flight && let Some(reads) = self.threads.products.back_mut() {
             reads.push(OperandRead { source, accesses, values: out.clone() });
         }
@@ -325,14 +338,16 @@ impl Threads {
 
     /// The oldest product in flight is done: what it reads is still what it was, and nothing has written it meanwhile.
     fn retire(&mut self) -> Result<(), String> {
+        let number = self.done;
         self.done += 1;
         for OperandRead { source, accesses, values } in self.products.pop_front().unwrap_or_default() {
             let mut now = values.clone();
-            self.load(source, accesses.into_iter(), &mut now)?;
+            self.load_by(Reader::Product(number), source, accesses.into_iter(), &mut now)?;
             if now != values {
                 return Err(format!("{} in shared memory is written while a product reads it", source.buffer));
             }
         }
+        self.clocks.multiplied(number);
         Ok(())
     }
 
@@ -352,11 +367,25 @@ impl Threads {
         accesses: impl Iterator<Item = ElementAccess>,
         tile: &mut [u64],
     ) -> Result<(), String> {
+        self.load_by(Reader::Threads, source, accesses, tile)
+    }
+
+    fn load_by(
+        &mut self,
+        reader: Reader,
+        source: Source,
+        accesses: impl Iterator<Item = ElementAccess>,
+        tile: &mut [u64],
+    ) -> Result<(), String> {
         let buffer = source.buffer;
         for (thread, element, bytes) in accesses {
             let checked = check(&self.clocks, &mut self.shared, thread, bytes.clone(), AccessKind::Read);
             checked.map_err(|why| racing(buffer, element, &why))?;
-            self.shared.remember(bytes.clone(), &self.clocks.now(thread), AccessKind::Read);
+            let now = match reader {
+                Reader::Threads => self.clocks.now(thread),
+                Reader::Product(number) => self.clocks.multiplying(thread, number),
+            };
+            self.shared.remember(bytes.clone(), &now, AccessKind::Read);
             let (mut bits, mut shift) = (0, 0);
             self.bytes.each(bytes, |byte| {
                 if byte.source != Some(source) {

@@ -93,7 +93,7 @@ use crate::types::{DType, Elem, Type};
 
 pub use crate::types::{RingId, Stage, Value};
 pub use layouts::Layouts;
-pub use rings::{Fill, Item, Ring, RingBuffer};
+pub use rings::{Fill, Item, Mbarrier, Ring, RingBuffer};
 
 entity!(
     /// An instruction.

@@ -8,8 +8,11 @@ use crate::entity::SideTable;
 use crate::layout::hopper::{self, TmaBox};
 use crate::layout::{Mem, Swizzle};
 use crate::metadata::{MAX_RANK, MapElements, MapSwizzle, TensorMap};
-use crate::ops::{Location, Op, RingStep};
+use crate::ops::{Agent, Location, Memory, Op, RingStep};
 use crate::types::{DType, RingId};
+
+/// Warps that run a product by `wgmma`.
+const WARPGROUP: u32 = 4;
 
 /// A ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +36,8 @@ pub enum Fill {
         /// on before each wait.
         lead: u32,
     },
-    /// One thread, by bulk copies of boxes of views. The mbarrier of its slot says that an item is there.
+    /// One thread, by bulk copies of boxes of views. Of the mbarriers of its slot, one says that an item is there, and one that all warps
+    /// have released it: what fills the slot next waits for that.
     Bulk,
 }
 
@@ -58,6 +62,17 @@ pub struct RingBuffer {
     pub padding: u64,
     /// Whether the blocks of a cluster have the same in it: each copies its part of an item to all of them.
     pub shared: bool,
+}
+
+/// What an mbarrier of a slot says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mbarrier {
+    /// That an item has arrived.
+    Full,
+    /// That the block has released it.
+    Empty,
+    /// That the other blocks of the cluster have, too.
+    Free,
 }
 
 /// An item: a value, or 0, and a compile-time constant.
@@ -199,9 +214,39 @@ impl Function {
         self.rings[ring].buffers.iter().any(|of| of.shared)
     }
 
-    /// Bytes of the mbarriers of a ring's slots: by which bulk copies say that they are done, and blocks of a cluster that a slot is free.
+    /// Those that say of a slot of a ring that it is empty: one thread for so many warps. `None` if what fills it is one of them: where
+    /// products of one warpgroup alone read it, which are done for each of its warps when they are for all (PTX ISA,
+    /// "wgmma.mma_async").
+    pub fn warps_of_release(&self, ring: RingId) -> Option<u32> {
+        let buffers = self.buffer_of();
+        let of_ring = |v: Value| self.ring_of(buffers[v].unwrap_or(v)).is_some_and(|(of, _)| of == ring);
+        let by_threads = |inst: Inst| {
+            let data = &self.insts[inst];
+            let accessed = data.op.access().and_then(|access| match access.memory {
+                Memory::Shared(buffer) => Some(buffer),
+                Memory::Global(_) => None,
+            });
+            data.op.agent() == Agent::Threads && accessed.is_some_and(of_ring)
+        };
+        match self.walk().into_iter().any(by_threads) {
+            true => Some(1),
+            false => Some(WARPGROUP).filter(|&warps| self.num_warps > warps),
+        }
+    }
+
+    /// The mbarriers of each slot of a ring, and how many threads arrive at them in a phase.
+    pub fn mbarriers(&self, ring: RingId) -> Vec<(Mbarrier, u32)> {
+        if !self.rings[ring].fill.is_bulk() {
+            return Vec::new();
+        }
+        let mut mbarriers = vec![(Mbarrier::Full, 1)];
+        mbarriers.extend(self.warps_of_release(ring).map(|warps| (Mbarrier::Empty, self.num_warps / warps)));
+        mbarriers.extend(self.is_shared(ring).then_some((Mbarrier::Free, self.peers - 1)));
+        mbarriers
+    }
+
+    /// Bytes of the mbarriers of a ring's slots.
     pub fn mbarrier_bytes(&self, ring: RingId) -> u64 {
-        let mbarriers = u64::from(self.rings[ring].fill.is_bulk()) + u64::from(self.is_shared(ring));
-        8 * mbarriers * u64::from(self.rings[ring].slots)
+        8 * self.mbarriers(ring).len() as u64 * u64::from(self.rings[ring].slots)
     }
 }

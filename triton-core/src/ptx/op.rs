@@ -202,6 +202,8 @@ instructions! {
     FenceMbarrierInit = Impure;
     /// Arrives at an mbarrier, and lets its phase wait for this many bytes.
     MbarrierExpectTx = Impure { bytes: u32 } reads { address: Address };
+    /// Arrives at an mbarrier of the block: what this thread did comes before what follows the end of the phase.
+    MbarrierArrive = Impure {} reads { address: Address };
     /// Whether the phase of this parity has ended; of one for which other blocks count, at the scope of the cluster, that orders nothing.
     MbarrierTryWait = Impure { of_cluster: bool } writes { pred: Reg } reads { address: Address, parity: Reg };
     /// The address in a block of the cluster that is this one in its own shared memory.

@@ -96,9 +96,9 @@ pub fn multicast(func: &mut Function) -> Result<(), String> {
         return Ok(());
     }
     let body = func.blocks[func.body].insts.clone();
-    // The loop ends with the release of its last item; loops after it are each program's own.
-    let is_release = |&inst: &Inst| matches!(func.insts[inst].op, Op::RingRelease { .. });
-    let last = body.iter().position(is_release).ok_or("peers whose loop does not release its last item")?;
+    // The loop ends with the wait for its last product; loops after it are each program's own.
+    let is_wait = |&inst: &Inst| matches!(func.insts[inst].op, Op::DotWait { .. });
+    let last = body.iter().position(is_wait).ok_or("peers whose loop does not end with a wait for its product")?;
     let (before, after) = body.split_at(last + 1);
     let span = func.insts[before[last]].span;
     let mut insts = before.to_vec();

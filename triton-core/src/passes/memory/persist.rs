@@ -171,7 +171,7 @@ impl Writer<'_> {
         let (main, own) = (self.main.inst, self.func.body);
         let body = self.func.blocks[own].insts.clone();
         let at = body.iter().position(|&inst| inst == main).ok_or("a loop that is in no block")?;
-        let (before, after) = (&body[..at], &body[at + 1..]);
+        let (before, after) = (&body[..at], body[at + 1..].to_vec());
         let (outside, inside): (Vec<Inst>, Vec<Inst>) =
             before.iter().filter(|inst| !self.main.fills.contains(inst)).partition(|&&inst| self.is_outside(inst));
 
@@ -221,8 +221,6 @@ impl Writer<'_> {
         let last = *self.func.insts[main].results.last().ok_or(UNCOUNTED)?;
         self.fills_after(ahead, &fills, last, any)?;
         // The first turn of the next program releases the item of the last product, as every turn does that of the one before.
-        let is_release = |inst: &&Inst| matches!(self.func.insts[**inst].op, Op::RingRelease { .. });
-        let after: Vec<Inst> = after.iter().filter(|inst| !is_release(inst)).copied().collect();
         self.insts.extend(after);
         let insts = std::mem::take(&mut self.insts);
         let region = self.func.blocks.push(BlockData { params, insts });

@@ -17,7 +17,8 @@
 //! barriers that are written here allow it ([`crate::passes::memory::allocate`]). Slots of a ring are told apart by
 //! their items, as far as these differ by a constant: what is item `i + 1` in one turn of a loop is item `i` in the
 //! next. A copy writes its slot when it is issued, and again when it is waited for, so that a barrier after the wait
-//! publishes it; but every thread waits for bulk copies, and needs no barrier then.
+//! publishes it; but every thread waits for bulk copies, and needs no barrier then, nor does what fills a slot by them, which waits until every
+//! warp has released it. The lanes of a warp meet before that if they have read it.
 //!
 //! An update that releases orders all accesses to global memory that the program made before, so that a barrier precedes it, whatever
 //! they were; one that acquires, all that follow.
@@ -37,7 +38,7 @@ use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, RingId, Value
 use crate::layout::shared::Reach;
 use crate::layout::{Layout, access};
 use crate::ops::kinds::{AtomicKind, BinaryKind};
-use crate::ops::{self, AccessEffect, Control, Location, Op, RingStep, Scope, ShapeChange};
+use crate::ops::{self, AccessEffect, Agent, Control, Location, Op, RingStep, Scope, ShapeChange};
 use crate::passes::Env;
 use crate::types::DType;
 use std::ops::Range;
@@ -47,7 +48,7 @@ use std::ops::Range;
 struct Pending {
     memory: Memory,
     kind: AccessKind,
-    /// Whether there was a barrier of each warp since.
+    /// Whether there was a barrier of each warp since, which the wait for a product is, too, for what that reads.
     warp_waited: bool,
 }
 
@@ -142,6 +143,14 @@ impl Sync<'_> {
             {
                 self.arrive(&mut pending, ring, item);
             }
+            if let Some(RingStep::Release(ring, item)) = op.ring_step()
+                && self.func.rings[ring].fill.is_bulk()
+                && self.release(&mut pending, ring, item)
+            {
+                let span = self.func.insts[inst].span;
+                insts.push(self.func.make(Op::Sync { scope: Scope::Warp }, span)?);
+                wait(&mut pending, Scope::Warp);
+            }
             let new = self.accesses(inst);
             let ordered = Pending { memory: Memory::Ordered, kind: AccessKind::Write, warp_waited: false };
             let released = Some(&ordered).filter(|_| op.order().releases());
@@ -199,11 +208,13 @@ impl Sync<'_> {
         let mut all: Vec<Pending> = self.access(inst).into_iter().collect();
         // A product goes on reading until it is waited for.
         let product = if let Op::DotWait { sum } = self.func.insts[inst].op { self.defs.definition(sum) } else { None };
-        for (operand, layout) in self.func.shared_operands(&self.func.insts[product.unwrap_or(inst)].op) {
+        let read = self.func.insts[product.unwrap_or(inst)].op;
+        for (operand, layout) in self.func.shared_operands(&read) {
             let (operand, layout) = self.items.origin(self.func, operand, layout);
             let (buffer, item) = self.items.buffer(operand);
             let memory = Memory::Shared { buffer, layout: layout.map(|layout| self.func.layouts.intern(layout)), item };
-            all.push(Pending { memory, kind: AccessKind::Read, warp_waited: false });
+            // Not lanes read what the async proxy does, and a wait is one of the warp.
+            all.push(Pending { memory, kind: AccessKind::Read, warp_waited: read.agent() == Agent::AsyncProxy });
         }
         // A copy writes from its fill on, until it is waited for.
         let written = |of: RingBuffer, item: Value| Pending {
@@ -226,27 +237,41 @@ impl Sync<'_> {
                 let ring = self.func.ring_of(buffer);
                 all.extend(ring.map(|(ring, at)| written(self.func.rings[ring].buffers[at], item)));
             }
-            Some(RingStep::Release(ring, item)) => {
+            Some(RingStep::Release(ring, item)) if !self.func.rings[ring].fill.is_bulk() => {
                 all.extend(self.func.rings[ring].buffers.iter().map(|&of| released(of, item)));
             }
             Some(RingStep::Wait(ring, item)) if !self.func.rings[ring].fill.is_bulk() => {
                 all.extend(self.func.rings[ring].buffers.iter().map(|&of| written(of, item)));
             }
-            Some(RingStep::Wait(..) | RingStep::Slot(..)) | None => {}
+            Some(RingStep::Wait(..) | RingStep::Release(..) | RingStep::Slot(..)) | None => {}
         }
         all
     }
 
     /// Every thread has waited for the bulk copies of an item, and needs no barrier after them.
     fn arrive(&self, pending: &mut Vec<Pending>, ring: RingId, item: Value) {
+        pending.retain(|access| access.kind != AccessKind::Copy || !self.is_of(access, ring, item));
+    }
+
+    /// Every warp has told what fills the slot next that an item is released. Whether the lanes of a warp have to meet before: one of them
+    /// tells it.
+    fn release(&self, pending: &mut Vec<Pending>, ring: RingId, item: Value) -> bool {
+        let mut meet = false;
+        pending.retain(|access| {
+            let released = self.is_of(access, ring, item);
+            meet |= released && !access.warp_waited;
+            !released
+        });
+        meet
+    }
+
+    /// Whether an access is to this item.
+    fn is_of(&self, access: &Pending, ring: RingId, item: Value) -> bool {
         let (buffers, item) = (&self.func.rings[ring].buffers, self.items.of_value(item));
-        let arrived = |access: &Pending| match access.memory {
-            Memory::Shared { buffer, item: Some(of), .. } => {
-                access.kind == AccessKind::Copy && of == item && buffers.iter().any(|ring| ring.buffer == buffer)
-            }
+        match access.memory {
+            Memory::Shared { buffer, item: Some(of), .. } => of == item && buffers.iter().any(|of| of.buffer == buffer),
             Memory::Shared { .. } | Memory::Global { .. } | Memory::Ordered => false,
-        };
-        pending.retain(|access| !arrived(access));
+        }
     }
 
     fn access(&self, inst: Inst) -> Option<Pending> {

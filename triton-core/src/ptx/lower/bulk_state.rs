@@ -8,7 +8,7 @@
 //!   to come before all others on every path.
 
 use crate::hash::WordMap;
-use crate::ir::RingId;
+use crate::ir::{Mbarrier, RingId};
 use crate::metadata::TensorMap;
 use crate::ptx::Reg;
 
@@ -16,8 +16,20 @@ use crate::ptx::Reg;
 pub(crate) struct Bulk {
     issuer: Reg,
     maps: WordMap<TensorMap, Reg>,
-    rings: WordMap<RingId, (u32, Reg)>,
+    rings: WordMap<RingId, RingState>,
     has_arrived: bool,
+}
+
+/// What is kept of a ring that bulk copies fill.
+pub(crate) struct RingState {
+    /// The first mbarrier, as an offset in shared memory.
+    pub first: u32,
+    /// As of [`Function::mbarriers`](crate::ir::Function::mbarriers): those of a kind lie together, one for each slot.
+    pub mbarriers: Vec<(Mbarrier, u32)>,
+    /// The parities of its slots' phases, of what is waited for.
+    pub parities: Reg,
+    /// As of [`Function::warps_of_release`](crate::ir::Function::warps_of_release).
+    pub warps: Option<u32>,
 }
 
 impl Default for Bulk {
@@ -45,13 +57,13 @@ impl Bulk {
         self.maps.insert(map, address);
     }
 
-    /// The first mbarrier of a ring, as an offset in shared memory, and the parities of its slots' phases.
-    pub fn ring(&self, ring: RingId) -> Option<(u32, Reg)> {
-        self.rings.get(&ring).copied()
+    /// What is kept of a ring.
+    pub fn ring(&self, ring: RingId) -> Result<&RingState, String> {
+        self.rings.get(&ring).ok_or_else(|| format!("{ring} has no mbarriers"))
     }
 
-    pub fn put_ring(&mut self, ring: RingId, at: u32, parities: Reg) {
-        self.rings.insert(ring, (at, parities));
+    pub fn put_ring(&mut self, ring: RingId, state: RingState) {
+        self.rings.insert(ring, state);
     }
 
     /// That this block has arrived at the barrier of its cluster, and has to wait before it copies to other blocks.

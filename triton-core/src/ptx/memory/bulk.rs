@@ -1,20 +1,23 @@
 //! Lowering of rings that bulk copies fill: `cp.async.bulk.tensor`, one thread's work, and an mbarrier for each slot.
 //!
-//! A fill tells the slot's mbarrier how many bytes of the item will arrive, with the ring's first buffer, and issues a copy for each box.
-//! The phase of an mbarrier ends when they have arrived. Threads wait for it by its parity. They keep the parities of a ring's slots in a
-//! register, a bit each, so that a ring may be filled again and again. The barrier of the program that follows a wait ends the reads of the
-//! item before; so the thread that fills its slot next comes after them. (PTX ISA, "Asynchronous data movement and conversion".)
+//! Each slot has two mbarriers. A fill tells the first one, *full*, how many bytes of the item will arrive, with the ring's first buffer,
+//! and issues a copy for each box. Its phase ends when they have arrived. Threads wait for it by its parity. They keep the parities of a
+//! ring's slots in a register, a bit each, so that a ring may be filled again and again. At the second one, *empty*, one thread of each
+//! warpgroup arrives where the item is released, or of each warp if threads read the slot; the thread that fills it next waits for that
+//! phase, and no other thread does. It needs none where it has waited itself for the products of the one warpgroup that there is. (PTX ISA,
+//! "Asynchronous data movement and conversion"; CUTLASS calls it an asynchronous pipeline.)
 //!
-//! Where the blocks of a cluster [fill a ring together](crate::ir::Function::is_shared), a slot has another mbarrier,
-//! at which the other blocks arrive when it is free there. The thread that is to fill it arrives at theirs, and waits
+//! Where the blocks of a cluster [fill a ring together](crate::ir::Function::is_shared), a slot has a third one, *free*,
+//! at which the other blocks arrive when it is empty there. The thread that is to fill it arrives at theirs, and waits
 //! for its own: relaxed, between fences for shared memory alone, so that nothing waits for global memory. A block ends
 //! after all items have arrived that others copy to it, so that nothing of the cluster is to be waited for at the end.
 
-use crate::ir::{RingId, Value};
-use crate::layout::{Mem, hopper};
+use crate::ir::{Mbarrier, RingId, Value};
+use crate::layout::{LANES, Mem, hopper};
 use crate::metadata::TensorMap;
 use crate::ops::Location;
 use crate::ptx::lower::Lower;
+use crate::ptx::lower::bulk_state::RingState;
 use crate::ptx::text::footprint::shared_memory;
 use crate::ptx::{Address, Class, Cmp, Op, Opcode, Operand, Reg, Special, Ty};
 
@@ -41,17 +44,15 @@ impl Lower<'_> {
         let one = Some(issuer);
         let mut at = shared_memory(func).0.next_multiple_of(8) as u32;
         for ring in func.rings.keys().filter(|&ring| func.rings[ring].fill.is_bulk()) {
-            for slot in 0..func.rings[ring].slots {
-                let address = Address { base, offset: (at + 8 * slot) as i32 };
-                self.emit_if(one, Op::MbarrierInit { address, count: 1 });
-                if func.is_shared(ring) {
-                    let address = Address { offset: address.offset + self.free_bytes(ring), ..address };
-                    self.emit_if(one, Op::MbarrierInit { address, count: func.peers - 1 });
+            let (mbarriers, first) = (func.mbarriers(ring), at);
+            for &(_, count) in &mbarriers {
+                for _ in 0..func.rings[ring].slots {
+                    self.emit_if(one, Op::MbarrierInit { address: Address { base, offset: at as i32 }, count });
+                    at += 8;
                 }
             }
             let parities = self.mov(Ty::B32, 0);
-            self.bulk.put_ring(ring, at, parities);
-            at += func.mbarrier_bytes(ring) as u32;
+            self.bulk.put_ring(ring, RingState { first, mbarriers, parities, warps: func.warps_of_release(ring) });
         }
         self.buffers.reach(at);
         self.emit_if(one, Op::FenceMbarrierInit);
@@ -64,38 +65,58 @@ impl Lower<'_> {
         maps
     }
 
-    /// From the mbarrier of a slot of a shared ring to that which other blocks arrive at.
-    fn free_bytes(&self, ring: RingId) -> i32 {
-        8 * self.func.rings[ring].slots as i32
+    /// Arrives where an item is released, in one thread of those that have nothing left to read in its slot.
+    pub(crate) fn bulk_release(&mut self, ring: RingId, item: Value) -> Result<(), String> {
+        let Some(warps) = self.bulk.ring(ring)?.warps else { return Ok(()) };
+        let address = self.mbarrier(ring, item, Mbarrier::Empty)?;
+        // Before the first item there is none.
+        let exists = match self.analyses.facts[item].constant {
+            Some(item) if item >= 0 => None,
+            Some(_) | None => Some(self.setp(Cmp::Ge, Ty::S32, self.regs(item)[0], 0)),
+        };
+        let arrives: Vec<Reg> = self.one_of(warps * LANES as u32 - 1).into_iter().chain(exists).collect();
+        let arrives = self.conjunction(&arrives);
+        self.emit_if(Some(arrives), Op::MbarrierArrive { address });
+        Ok(())
     }
 
-    /// Waits until the slot of an item is free in all blocks of the cluster, in the thread that is to fill it there.
-    fn wait_until_free(&mut self, ring: RingId, item: Value, barrier: Address, issued: Reg) {
-        let (slots, blocks) = (self.func.rings[ring].slots, self.func.peers);
-        // The first items find their slots free.
+    /// Waits until the slot of an item is empty, in the thread that is to fill it: in all blocks of the cluster where they fill it together.
+    fn wait_until_empty(&mut self, ring: RingId, item: Value, issued: Reg) -> Result<(), String> {
+        let (slots, among_warps) = (self.func.rings[ring].slots, self.bulk.ring(ring)?.warps.is_some());
+        if !among_warps && !self.func.is_shared(ring) {
+            return Ok(());
+        }
+        // The first items find their slots empty.
         if self.analyses.facts[item].constant.is_some_and(|item| item < slots.into()) {
-            return;
+            return Ok(());
         }
         let number = self.regs(item)[0];
         let round = self.round_of(number, slots);
         let used = self.setp(Cmp::Ge, Ty::U32, round, 1);
-        let (free, pred) = (self.label(), self.conjunction(&[issued, used]));
-        self.emit(Op::Bra { label: free, pred: Some(pred), unless: true, uniform: false });
-        self.emit(Op::FenceRelease);
-        let address = Address { offset: barrier.offset + self.free_bytes(ring), ..barrier };
-        let rank = self.cluster_rank();
-        for other in 1..blocks {
-            let rank = self.arith(Opcode::Xor, Ty::B32, &[rank.into(), i64::from(other).into()]);
-            let base = self.reg(Class::B32);
-            self.emit(Op::Mapa { dst: base, src: address.base, rank: rank.into() });
-            self.emit(Op::MbarrierArriveRelaxed { address: Address { base, ..address } });
-        }
-        // It has been free as often as it was filled but once.
+        let (empty, pred) = (self.label(), self.conjunction(&[issued, used]));
+        self.emit(Op::Bra { label: empty, pred: Some(pred), unless: true, uniform: false });
+        // It has been empty as often as it was filled but once.
         let before = self.arith(Opcode::Add, Ty::S32, &[round.into(), (-1).into()]);
         let parity = self.arith(Opcode::And, Ty::B32, &[before.into(), 1.into()]);
-        self.wait_for_phase(address, parity, true);
-        self.emit(Op::FenceMessages);
-        self.emit(Op::Label { label: free });
+        if among_warps {
+            let address = self.mbarrier(ring, item, Mbarrier::Empty)?;
+            self.wait_for_phase(address, parity, false);
+        }
+        if self.func.is_shared(ring) {
+            self.emit(Op::FenceRelease);
+            let address = self.mbarrier(ring, item, Mbarrier::Free)?;
+            let rank = self.cluster_rank();
+            for other in 1..self.func.peers {
+                let rank = self.arith(Opcode::Xor, Ty::B32, &[rank.into(), i64::from(other).into()]);
+                let base = self.reg(Class::B32);
+                self.emit(Op::Mapa { dst: base, src: address.base, rank: rank.into() });
+                self.emit(Op::MbarrierArriveRelaxed { address: Address { base, ..address } });
+            }
+            self.wait_for_phase(address, parity, true);
+            self.emit(Op::FenceMessages);
+        }
+        self.emit(Op::Label { label: empty });
+        Ok(())
     }
 
     /// Issues the copies of an item to a slot.
@@ -107,13 +128,13 @@ impl Lower<'_> {
         let (Location::View { at, .. }, Some(map)) = (from, self.bulk.map(map)) else {
             return Err(missing.into());
         };
-        let barrier = self.mbarrier(ring, item)?;
+        let barrier = self.mbarrier(ring, item, Mbarrier::Full)?;
         let slot = self.slot(buffer, item)?;
         // An elected thread: assemblers know that it is one, and write no loop over threads with different operands around each copy.
         let issued = [self.bulk.issuer(), self.regs(when)[0]];
         let issued = self.conjunction(&issued);
-        if number == 0 && func.is_shared(ring) {
-            self.wait_until_free(ring, item, barrier, issued);
+        if number == 0 {
+            self.wait_until_empty(ring, item, issued)?;
         }
         let issued = Some(issued);
         if number == 0 {
@@ -161,8 +182,8 @@ impl Lower<'_> {
 
     /// Waits until an item has arrived.
     pub(crate) fn bulk_wait(&mut self, ring: RingId, item: Value) -> Result<(), String> {
-        let address = self.mbarrier(ring, item)?;
-        let (_, parities) = self.bulk.ring(ring).ok_or("a wait for no ring")?;
+        let address = self.mbarrier(ring, item, Mbarrier::Full)?;
+        let parities = self.bulk.ring(ring)?.parities;
         let number = self.slot_of(item, self.func.rings[ring].slots);
         let parity = self.arith(Opcode::Shr, Ty::U32, &[parities.into(), number.into()]);
         let parity = self.arith(Opcode::And, Ty::B32, &[parity.into(), 1.into()]);
@@ -182,12 +203,14 @@ impl Lower<'_> {
         self.emit(Op::Bra { label: again, pred: Some(pred), unless: true, uniform: false });
     }
 
-    /// The mbarrier of an item's slot.
-    fn mbarrier(&mut self, ring: RingId, item: Value) -> Result<Address, String> {
-        let (at, _) = self.bulk.ring(ring).ok_or("an mbarrier of no ring")?;
-        let number = self.slot_of(item, self.func.rings[ring].slots);
+    /// An mbarrier of an item's slot.
+    fn mbarrier(&mut self, ring: RingId, item: Value, mbarrier: Mbarrier) -> Result<Address, String> {
+        let (slots, state) = (self.func.rings[ring].slots, self.bulk.ring(ring)?);
+        let kind = state.mbarriers.iter().position(|&(of, _)| of == mbarrier).ok_or("an mbarrier that no slot has")?;
+        let offset = (state.first + 8 * kind as u32 * slots) as i32;
+        let number = self.slot_of(item, slots);
         let base = self.mov(Ty::U32, Operand::Special(Special::Shared));
         let base = self.arith(Opcode::MadLo, Ty::S32, &[number.into(), 8.into(), base.into()]);
-        Ok(Address { base, offset: at as i32 })
+        Ok(Address { base, offset })
     }
 }

@@ -138,6 +138,14 @@ impl Lower<'_> {
         }
     }
 
+    /// Releases an item: nothing where the barriers of the program do.
+    pub fn ring_release(&mut self, ring: RingId, item: Value) -> Result<(), String> {
+        match self.func.rings[ring].fill {
+            Fill::Bulk => self.bulk_release(ring, item),
+            Fill::CpAsync { .. } | Fill::Stored => Ok(()),
+        }
+    }
+
     /// Makes a slot what its buffer is.
     pub fn ring_slot(&mut self, buffer: Value, item: Value, result: Value) -> Result<(), String> {
         let slot = self.slot(buffer, item)?;

@@ -448,6 +448,7 @@ impl Print for Inst {
             Op::MbarrierExpectTx { address, bytes } => {
                 put!(out, "mbarrier.arrive.expect_tx.shared::cta.b64 _, ", address, ", ", bytes)
             }
+            Op::MbarrierArrive { address } => put!(out, "mbarrier.arrive.shared::cta.b64 _, ", address),
             Op::MbarrierTryWait { pred, address, parity, of_cluster } => {
                 let order = if *of_cluster { ".relaxed.cluster" } else { "" };
                 put!(out, "mbarrier.try_wait.parity", order, ".shared::cta.b64 ", pred, ", ", address, ", ", parity)

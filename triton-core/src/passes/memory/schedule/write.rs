@@ -19,8 +19,10 @@ pub(super) fn write(func: &mut Function, plan: &Plan) -> Result<(), String> {
     plan.loops.iter().try_for_each(|of| {
         let slots = plan.slots.min(func.stages(of.inst));
         let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
-        let pipelined = scheduler.pipeline(of, slots)?;
-        prefetch_fragments::prefetch_fragments(func, &pipelined)
+        match scheduler.pipeline(of, slots)? {
+            Some(pipelined) => prefetch_fragments::prefetch_fragments(func, &pipelined),
+            None => Ok(()),
+        }
     })
 }
 
@@ -32,8 +34,9 @@ struct Scheduler<'a> {
 }
 
 impl Scheduler<'_> {
-    /// Makes the copies of a loop in a block fills of a ring.
-    fn pipeline(mut self, of: &Loop, slots: u32) -> Result<Pipelined, String> {
+    /// Makes the copies of a loop in a block fills of a ring. Yields the loop if fragments may be loaded ahead in it: not from what
+    /// bulk copies fill, which `wgmma` reads.
+    fn pipeline(mut self, of: &Loop, slots: u32) -> Result<Option<Pipelined>, String> {
         let Loop { block, inst, ref copies, in_flight, ref stored } = *of;
         let data = &self.func.insts[inst];
         let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
@@ -110,17 +113,19 @@ impl Scheduler<'_> {
             self.insert(Op::Sync { scope: Scope::Block })?;
         }
         let next_fill = |cx: &mut Self| {
-            let sync = cx.insert(Op::Sync { scope: Scope::Block })?;
+            // Who fills by bulk copies waits alone until the slot is released.
+            let needs_barrier = !bulk || !stored.is_empty();
+            let sync = needs_barrier.then(|| cx.insert(Op::Sync { scope: Scope::Block })).transpose()?;
             let items = cx.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
             let later = cx.binary(BinaryKind::Add, item, items)?;
             let when = cx.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
             let then = cx.binary(BinaryKind::Add, counter, ahead)?;
             cx.fills(copies, later, WordMap::from_iter([(counter, then)]), when)?;
-            Ok::<Inst, String>(sync)
+            Ok::<Option<Inst>, String>(sync)
         };
         // Here the barrier serves the fill, too. A fill after the product would be issued later: that costs 8 % of a
         // bf16 product on an H200.
-        let mut sync = if in_flight.is_none() { Some(next_fill(&mut self)?) } else { None };
+        let mut sync = if in_flight.is_none() { next_fill(&mut self)? } else { None };
         let mut slots: WordMap<Value, Value> = WordMap::default();
         for buffer in copies.iter().map(|copy| copy.buffer).chain(stored.iter().map(|of| of.buffer)) {
             let slot = self.op(Op::RingSlot { buffer, item })?;
@@ -138,7 +143,7 @@ impl Scheduler<'_> {
             if !stored.is_empty()
                 && self.func.insts[inst].results.iter().any(|&v| in_flight.is_some_and(|f| f.sum == v))
             {
-                sync = Some(next_fill(&mut self)?);
+                sync = next_fill(&mut self)?;
             }
             self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
             self.insts.push(inst);
@@ -150,7 +155,7 @@ impl Scheduler<'_> {
                     self.insert(Op::RingRelease { ring, item: before })?;
                 }
                 if stored.is_empty() {
-                    sync = Some(next_fill(&mut self)?);
+                    sync = next_fill(&mut self)?;
                 }
             }
         }
@@ -169,17 +174,20 @@ impl Scheduler<'_> {
             let done = self.op(Op::DotWait { sum: flight.last })?;
             self.func.place_of[done] = self.func.place_of[flight.last];
             self.func.replace_uses(&WordMap::from_iter([(flight.last, done)]));
-            let before = self.before(last)?;
-            for &ring in &rings {
-                self.insert(Op::RingRelease { ring, item: before })?;
+            // Nothing fills what the kernel's own block reads last.
+            if block != self.func.body || !bulk {
+                let before = self.before(last)?;
+                for &ring in &rings {
+                    self.insert(Op::RingRelease { ring, item: before })?;
+                }
             }
             let after =
                 self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")? + 1;
             self.func.blocks[block].insts.splice(after..after, std::mem::take(&mut self.insts));
         }
-        let sync = sync.ok_or("a loop without a barrier")?;
         let (first, any) = items[0];
-        Ok(Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] })
+        let of = |sync| Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] };
+        Ok(sync.filter(|_| !bulk).map(of))
     }
 
     /// The item before one.
