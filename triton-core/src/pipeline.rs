@@ -432,7 +432,7 @@ fn image(
     observer: &mut dyn FnMut(&'static str),
 ) -> Result<(Image, Function), Diagnostic> {
     let (mut func, mut kernel) = lowered(placed.clone(), env, observer)?;
-    let limit = spills::limit(env.target, func.threads()).min(func.max_registers.unwrap_or(u32::MAX));
+    let limit = spills::of_function(&func, env.target).min(func.max_registers.unwrap_or(u32::MAX));
     // Layouts of fewer registers are looked for only where those of the least cost do not fit.
     let mut before = Cow::Borrowed(placed);
     for register_price in DEARER {
@@ -472,7 +472,7 @@ fn printed(func: &Function, kernel: ptx::Kernel, env: &Env) -> Result<Image, Dia
         entry: Cow::Owned(kernel.entry),
         ptx: text.into(),
         ptx_version: kernel.version,
-        threads: func.threads(),
+        threads: func.block_threads(),
         cluster: [func.blocks_of_cluster(), 1, 1],
         shared_bytes: kernel.shared_bytes,
         has_assert_buffer: kernel.report,

@@ -299,7 +299,7 @@ fn chains_of_conversions() {
             layouts.extend(next.filter(|l| l.covers(1 << n)));
         }
         let kernel = check(TYPES[random.below(TYPES.len())].0, &layouts);
-        exchanges += count(&kernel, |op| matches!(op, Op::BarSync | Op::BarWarpSync));
+        exchanges += count(&kernel, |op| matches!(op, Op::BarSync { .. } | Op::BarWarpSync));
     }
     assert!(exchanges > 150, "{exchanges}");
 }

@@ -12,6 +12,16 @@ const fn after_meeting(nth: usize) -> Excuse {
     }
 }
 
+/// What is for a slot that is filled again, in loops of as many turns as there are slots.
+const fn not_filled_again(instruction: &'static str) -> Excuse {
+    Excuse {
+        programs: &["run/persist_short sm_90a aligned16"],
+        instruction,
+        nth: 1,
+        reason: "no program has more items than slots, and each is of a block of its own",
+    }
+}
+
 /// Products of one warpgroup, whose operands are stored by its threads, and not by copies.
 const ONE_WARPGROUP: &[&str] = &[
     "run/cluster_product sm_90a unit_stride",
@@ -170,36 +180,9 @@ pub const EXCUSES: &[Excuse] = &[
         nth: 3,
         reason: "ends a loop whose memory the next one takes, and whose last turn reads nothing after its own barrier",
     },
-    Excuse {
-        programs: &["run/multicast sm_90a aligned16 peers", "run/persist sm_90a aligned16 peers"],
-        instruction: "bar.sync 0",
-        nth: 1,
-        reason: "orders mbarriers that the barrier of the cluster orders, too, which race detectors do not take it to",
-    },
-    Excuse {
-        programs: &["run/persist sm_90a aligned16 persistent"],
-        instruction: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r178+7680], 2560",
-        nth: 1,
-        reason: "is for loops of fewer turns than are filled ahead, and these have more",
-    },
-    Excuse {
-        programs: &["run/persist sm_90a aligned16 persistent"],
-        instruction: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r192+7680], 2560",
-        nth: 1,
-        reason: "is for loops of fewer turns than are filled ahead, and these have more",
-    },
-    Excuse {
-        programs: &["run/ring_converted sm_90a divisible16", "run/ring_converted sm_90a aligned16"],
-        instruction: "mbarrier.try_wait.parity.shared::cta.b64 %p18, [%r151+26656], %r149",
-        nth: 1,
-        reason: "the barrier of the turn, which publishes what threads stored, stands between their reads and the fill",
-    },
-    Excuse {
-        programs: &["run/ring_converted sm_90a divisible16", "run/ring_converted sm_90a aligned16"],
-        instruction: "mbarrier.arrive.shared::cta.b64 _, [%r177+26656]",
-        nth: 1,
-        reason: "it is the last item's, and nothing fills its slot again",
-    },
+    not_filled_again("wgmma.wait_group.sync.aligned 1"),
+    not_filled_again("mbarrier.arrive.shared::cta.b64 _, [%r78+18464]"),
+    not_filled_again("mbarrier.try_wait.parity.shared::cta.b64 %p33, [%r150+18464], %r148"),
     Excuse {
         programs: &["run/ring_tf32_gram sm_90a aligned16"],
         instruction: "bar.sync 0",

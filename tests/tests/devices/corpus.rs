@@ -64,6 +64,7 @@ cases! {
     copied_matrices,
     atomic_acq_rel,
     prefetch_shared,
+    producer,
     cluster_rows,
     cluster_argmax,
     cluster_moments,

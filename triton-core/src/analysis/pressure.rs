@@ -49,7 +49,7 @@ const MIN_REGISTERS: u32 = 20;
 /// The occupancy in blocks that is requested from the assembler for a function at stage 2 with this much shared memory, and these
 /// [`registers`] of a thread; `None` where that is not needed.
 pub fn resident_blocks(func: &Function, mut registers: u32, target: Target, shared_bytes: u32) -> Option<u32> {
-    let threads = func.threads();
+    let threads = func.block_threads();
     if func.contains(
         func.body,
         |op| matches!(*op, Op::Dot { kind: DotKind::Mma, a, .. } if func.ty(a).elem == Elem::Num(DType::F64)),

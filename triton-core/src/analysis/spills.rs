@@ -41,15 +41,20 @@ pub struct Spills {
 /// Where the tiles of a function at stage 2 need more registers than a thread can have.
 pub fn spills(func: &Function, facts: &SideTable<Value, AxisInfo>, target: Target) -> Option<Spills> {
     let (needed, span) = pressure::peak(func, &words(func, facts), |data| pressure::temporaries(func, facts, data));
-    let threads = func.threads();
     let asked = func.max_registers.unwrap_or(NAMED);
-    let (limit, more_warps) = (limit(target, threads).min(asked), limit(target, 2 * threads) == NAMED);
+    let (limit, more_warps) = (of_function(func, target).min(asked), limit(target, 2 * func.threads()) == NAMED);
     (needed + ADDRESS > limit).then_some(Spills { needed, limit, more_warps, span })
 }
 
-/// Registers that a thread can have in a block of this many: they are allocated in units of 8.
+/// Registers that a thread of a function can have: of a consumer, if a producer gives it its own.
+pub fn of_function(func: &Function, target: Target) -> u32 {
+    let given = func.producer.and_then(|of| of.registers(func.num_warps, target.info().registers));
+    given.map_or(limit(target, func.block_threads()), |[_, most]| most)
+}
+
+/// Registers that a thread can have in a block of this many: they are allocated in units of 8, by each of four schedulers to its warps.
 pub fn limit(target: Target, threads: u32) -> u32 {
-    (target.info().registers / threads / 8 * 8).min(NAMED)
+    (target.info().registers / threads.next_multiple_of(128) / 8 * 8).min(NAMED)
 }
 
 /// Registers of 32 bits that the data of each tile takes where it is live.

@@ -1,7 +1,7 @@
 //! Vector clocks: which access of a program happens before which.
 //!
-//! An *agent* is what executes operations in order; agents are warps, the products that each of them begins, the copies that each of them
-//! issues, and the messages of each block of a cluster. Each has a time of its own, and a vector clock: of every agent, the latest time that all lanes of this one
+//! An *agent* is what executes operations in order; agents are warps, the products that warpgroups begin, the copies that warps
+//! issue, those of a producer, and the messages of each block of a cluster. Each has a time of its own, and a vector clock: of every agent, the latest time that all lanes of this one
 //! come after (Mattern, "Virtual Time and Global States of Distributed Systems", 1989). An access is remembered as its
 //! *epoch*, time and agent (Flanagan and Freund, "FastTrack", PLDI 2009), and its
 //! lane, since lanes of a warp are ordered by barriers, not by the program. It happens before what a thread does now if the same
@@ -17,12 +17,15 @@ use crate::layout::LANES;
 use crate::ops::Scope;
 use std::ops::Range;
 
+/// Warps of a warpgroup.
+const WARPGROUP: usize = crate::ir::rings::WARPGROUP as usize;
+
 /// When a thread accesses memory. Two accesses of a thread without a barrier in between have the same epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Epoch {
     /// The time of its agent; 0 is before the program.
     pub(super) time: u32,
-    /// The warp; then their products, their copies, and messages of blocks.
+    /// The warp; then products of warpgroups, copies of warps, those of a producer, and messages of blocks.
     pub(super) agent: u16,
     /// The lane of the warp.
     pub(super) lane: u8,
@@ -73,19 +76,20 @@ impl Clocks {
         Now { epoch: Epoch { time, agent: agent as u16, lane: lane as u8 }, known }
     }
 
-    /// A product of a thread's warp, by its number, which counts from 0: it reads after what the thread does now. Nothing follows it until
+    /// A product of a thread's warpgroup, by its number, which counts from 0: it reads after what the thread does now. Nothing follows it until
     /// it is waited for.
     pub(super) fn multiplying(&self, thread: u32, number: u64) -> Now<'_> {
         let Now { epoch, known } = self.now(thread);
-        let agent = epoch.agent + self.known.len() as u16;
+        let agent = (self.known.len() + usize::from(epoch.agent) / WARPGROUP) as u16;
         Now { epoch: Epoch { time: product_time(number), agent, lane: 0 }, known }
     }
 
-    /// Every warp waits for its product of this number, all lanes of it.
+    /// Every warp waits for its warpgroup's product of this number, all lanes of it: it is done for all warps then (PTX ISA,
+    /// "wgmma.mma_async").
     pub(super) fn multiplied(&mut self, number: u64) {
         let warps = self.known.len();
         for (warp, known) in self.known.iter_mut().enumerate() {
-            known[warps + warp] = product_time(number);
+            known[warps + warp / WARPGROUP] = product_time(number);
         }
     }
 
@@ -96,11 +100,14 @@ impl Clocks {
         Now { epoch: Epoch { time, agent, lane: epoch.lane }, known }
     }
 
-    /// What a bulk copy knows: what the first warp does, which issues it, and what it was told of by these clocks. Nothing follows it.
-    pub(super) fn copying_after<'a>(&self, told: &'a mut Vec<u32>, time: u32) -> Now<'a> {
-        let Now { epoch, known } = self.now(0);
-        join(told, known);
-        Now { epoch: Epoch { time, agent: 2 * self.known.len() as u16, lane: epoch.lane }, known: told }
+    /// What a bulk copy knows that a producer issues: what that was told. Nothing follows it.
+    pub(super) fn producing<'a>(&self, producer: &'a [u32], time: u32) -> Now<'a> {
+        Now { epoch: Epoch { time, agent: 3 * self.known.len() as u16, lane: 0 }, known: producer }
+    }
+
+    /// A producer is told something.
+    pub(super) fn tell(&self, producer: &mut Vec<u32>, told: &[u32]) {
+        join(producer, told);
     }
 
     /// What a lane of each warp tells others, of what all lanes have done before its last barrier.
@@ -112,7 +119,7 @@ impl Clocks {
 
     /// What a message knows that another block sends: nothing of this one. Nothing follows it.
     pub(super) fn message(&self, rank: u32) -> Now<'static> {
-        let agent = (3 * self.known.len() as u32 + rank) as u16;
+        let agent = (3 * self.known.len() as u32 + 1 + rank) as u16;
         Now { epoch: Epoch { time: 1, agent, lane: 0 }, known: &[] }
     }
 
@@ -121,9 +128,12 @@ impl Clocks {
         let (agent, warps, lane) = (usize::from(epoch.agent), self.known.len(), epoch.lane);
         match agent.checked_div(warps) {
             Some(0) => format!("lane {lane} of warp {agent}"),
-            Some(1) => format!("a product of warp {}", agent - warps),
+            Some(1) => format!("a product of warpgroup {}", agent - warps),
             Some(2) => format!("a copy of lane {lane} of warp {}", agent - 2 * warps),
-            Some(_) | None => format!("a message of block {}", agent - 3 * warps),
+            Some(_) | None => match agent - 3 * warps {
+                0 => "a copy of the producer".into(),
+                message => format!("a message of block {}", message - 1),
+            },
         }
     }
 

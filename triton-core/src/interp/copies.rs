@@ -24,6 +24,8 @@ pub(super) struct Rings {
     pub(super) slots: HashMap<(Value, u32), Slot>,
     /// What was told by those who released the item of a slot that bulk copies fill.
     pub(super) released: HashMap<(Value, u32), Vec<u32>>,
+    /// What the producer knows.
+    pub(super) producer: Vec<u32>,
     /// Items since the program began: the time of their copies.
     pub(super) items: u32,
     /// The fills of rings that blocks of a cluster fill together.

@@ -3,8 +3,9 @@
 //! Every copy is an agent of its own, which nothing follows until it is waited for. So whatever reads or writes its slot before is
 //! unordered with it, in the one run that there is. A wait is as weak as code makes it: of what threads copy it leaves the newest
 //! `lead − 1` items in flight, whichever item it names; then the thread that issued a copy has written what it copied, and other threads
-//! follow by a barrier. Of bulk copies it is for its item alone, and every thread has waited. What fills a slot by them has waited for the
-//! release of the item before: it follows what every warp did before its last barrier then, and its products that were waited for.
+//! follow by a barrier. Of bulk copies it is for its item alone, and every thread has waited. A thread of the first warp issues them,
+//! after what that did; or a producer, which does nothing else, and knows what it was told by the releases of items in the slots that it has
+//! filled again: what every warp did before its last barrier, and the products that it had waited for.
 //!
 //! Where the blocks of a cluster fill a ring together, one that fills an item waits there until all others do. So a
 //! copy of another block follows what this one did before its own fill, as its own copy does, and is taken for it. What
@@ -20,7 +21,7 @@ use super::fault::ProgramFault;
 use super::location::Reached;
 use super::positions::{By, Position, Tile};
 use super::shadow::AccessKind;
-use super::threads::{Threads, check, check_agent};
+use super::threads::{Threads, check_agent};
 use crate::ir::{Fill, InstData, RingId, Value};
 use crate::layout::Mem;
 use crate::ops::kinds::UnaryKind;
@@ -50,7 +51,7 @@ impl Machine<'_> {
                     return Err(format!("item {item} of {} is released while a product reads it", of.buffer));
                 }
                 self.landed(of.buffer, item, "released")?.state = State::Released;
-                if self.func.rings[ring].fill.is_bulk() {
+                if self.func.producer.is_some() {
                     let slot = self.slot_of(of.buffer, item)?;
                     self.threads.rings.released.insert((of.buffer, slot), self.threads.clocks.told());
                 }
@@ -117,7 +118,12 @@ impl Machine<'_> {
         if self.value(when)[0] != 0 {
             self.global(inst)?;
             let copy = self.copy(buffer, item, from)?;
-            self.threads.issue(&copy, func.is_bulk(buffer))?;
+            let issuer = match func.producer {
+                _ if !func.is_bulk(buffer) => Issuer::Threads,
+                None => Issuer::FirstWarp,
+                Some(_) => Issuer::Producer,
+            };
+            self.threads.issue(&copy, issuer)?;
             self.threads.rings.open.push(copy);
         } else {
             let slot = self.free_slot(buffer, item)?;
@@ -224,27 +230,39 @@ impl Machine<'_> {
     }
 }
 
+/// Who issues a copy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Issuer {
+    /// All threads, each its part.
+    Threads,
+    /// A thread of the first warp.
+    FirstWarp,
+    /// A thread of a producer.
+    Producer,
+}
+
 impl Threads {
-    /// Begins a copy: it may be done at any time from now on. A bulk copy begins when its slot is released.
-    fn issue(&mut self, copy: &Copy, bulk: bool) -> Result<(), String> {
+    /// Begins a copy: it may be done at any time from now on. A bulk copy is that of one thread: of the first warp, or of a producer, which
+    /// waits until its slot is released.
+    fn issue(&mut self, copy: &Copy, issuer: Issuer) -> Result<(), String> {
         let Threads { clocks, shared, rings, .. } = self;
         let Source { buffer, item } = copy.source;
-        let racing = |why: String| format!("item {item} of {buffer} in shared memory: {why}");
         let time = rings.items + 1;
-        if bulk {
-            let mut told = rings.released.remove(&(buffer, copy.slot)).unwrap_or_default();
-            let now = clocks.copying_after(&mut told, time);
-            for (_, bytes, _) in &copy.writes {
-                check_agent(clocks, shared, &now, bytes.clone(), AccessKind::Write).map_err(racing)?;
-                shared.remember(bytes.clone(), &now, AccessKind::Write);
-            }
-        } else {
-            for (thread, bytes, _) in &copy.writes {
-                check(clocks, shared, *thread, bytes.clone(), AccessKind::Write).map_err(racing)?;
-            }
-            for (thread, bytes, _) in &copy.writes {
-                shared.remember(bytes.clone(), &clocks.copying(*thread, time), AccessKind::Write);
-            }
+        if issuer == Issuer::Producer {
+            let told = rings.released.remove(&(buffer, copy.slot)).unwrap_or_default();
+            clocks.tell(&mut rings.producer, &told);
+        }
+        let now = |thread: u32| match issuer {
+            Issuer::Threads => clocks.copying(thread, time),
+            Issuer::FirstWarp => clocks.copying(0, time),
+            Issuer::Producer => clocks.producing(&rings.producer, time),
+        };
+        for (thread, bytes, _) in &copy.writes {
+            let checked = check_agent(clocks, shared, &now(*thread), bytes.clone(), AccessKind::Write);
+            checked.map_err(|why| format!("item {item} of {buffer} in shared memory: {why}"))?;
+        }
+        for (thread, bytes, _) in &copy.writes {
+            shared.remember(bytes.clone(), &now(*thread), AccessKind::Write);
         }
         rings.slots.insert((buffer, copy.slot), Slot { item, state: State::InFlight });
         Ok(())

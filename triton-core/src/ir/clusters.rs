@@ -77,6 +77,11 @@ impl Exchange {
 }
 
 impl Function {
+    /// Blocks of a cluster: those that run a program, or those of multicast peers.
+    pub fn blocks_of_cluster(&self) -> u32 {
+        self.cluster * self.peers
+    }
+
     /// The exchange that an instruction makes, and its axis.
     pub fn exchange(&self, data: &InstData) -> Option<(Exchange, u32)> {
         let (tile, result, axis) = if let Op::ClusterSend { buffer, value, axis } = data.op {

@@ -47,7 +47,7 @@
 //! strides. A line `ring r0 slots 3 lead 2 [v5,v6] [#0,#1]` says that buffers are a ring, and which threads fill
 //! them, this many items ahead; `bulk` in place of `lead 2` that one thread does, `stored` that threads store to it, `v5.tf32` that it rounds, `v5.padding=0xff80` what elements
 //! out of bounds are, and `v5.shared` that the blocks of a cluster fill it together. Attributes follow the number of
-//! warps: `cluster 8` is how many blocks run a program together, `peers 2` how many programs are a cluster, `stages 3`
+//! warps: `producer warp` or `producer warpgroup` is who fills rings, if not one of them, `cluster 8` is how many blocks run a program together, `peers 2` how many programs are a cluster, `stages 3`
 //! the most slots that a ring may have (after the operands of a `for`, one of that loop), `raster 8` the width of the
 //! bands in which blocks walk the grid, `registers 64` the most registers of a thread, `cluster_k 4` how many blocks
 //! are to share the K of a product, `targets sm_90a` what there is code for, and `fast_math` relaxes float arithmetic.
@@ -80,6 +80,7 @@ mod orders;
 pub mod parse;
 pub mod print;
 pub mod rings;
+pub mod roles;
 mod shapes;
 pub mod verify;
 
@@ -94,6 +95,7 @@ use crate::types::{DType, Elem, Type};
 pub use crate::types::{RingId, Stage, Value};
 pub use layouts::Layouts;
 pub use rings::{Fill, Item, Mbarrier, Ring, RingBuffer};
+pub use roles::{Producer, Role};
 
 entity!(
     /// An instruction.
@@ -136,6 +138,8 @@ pub struct Function {
     pub views: Vec<View>,
     /// Warps of a block, among which layouts divide tiles.
     pub num_warps: u32,
+    /// Further warps of a block, which fill its rings; `None` if one of the others does. See [`roles`].
+    pub producer: Option<Producer>,
     /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::layouts::partition`].
     /// What an operation yields is then a block's own.
     pub cluster: u32,
@@ -283,6 +287,7 @@ impl Function {
             params: Vec::new(),
             views: Vec::new(),
             num_warps,
+            producer: None,
             cluster: 1,
             peers: 1,
             num_stages: 1,
@@ -425,16 +430,6 @@ impl Function {
         let copy = self.copy_value(value);
         renamed.insert(value, copy);
         copy
-    }
-
-    /// Threads of a block.
-    pub fn threads(&self) -> u32 {
-        self.num_warps * 32
-    }
-
-    /// Blocks of a cluster: those that run a program, or those of multicast peers.
-    pub fn blocks_of_cluster(&self) -> u32 {
-        self.cluster * self.peers
     }
 
     /// The mapping of blocks to programs.

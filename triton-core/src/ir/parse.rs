@@ -4,8 +4,8 @@
 //! it is returned.
 
 use super::{
-    Block, BlockData, Fill, Function, Inst, InstData, LayoutId, MemId, Place, Ring, RingBuffer, RingId, Stage, Value,
-    View, verify,
+    Block, BlockData, Fill, Function, Inst, InstData, LayoutId, MemId, Place, Producer, Ring, RingBuffer, RingId,
+    Stage, Value, View, verify,
 };
 use crate::layout::{Layout, Mem};
 use crate::metadata::{Promised, Target, Targets};
@@ -247,6 +247,11 @@ impl Parser {
                 "targets" => self.func.targets = targets(words.next().ok_or("targets are missing")?)?,
                 "cluster" => self.func.cluster = count(&mut words, "blocks of a cluster")?,
                 "peers" => self.func.peers = count(&mut words, "programs of a cluster")?,
+                "producer" => {
+                    let name = words.next().ok_or("`producer` of what")?;
+                    let of = Producer::ALL.into_iter().find(|of| of.name() == name);
+                    self.func.producer = Some(of.ok_or_else(|| format!("`{name}` is not a producer"))?);
+                }
                 "raster" => self.func.raster = Some(count(&mut words, "programs in a band")?),
                 "fast_math" => self.func.fast_math = true,
                 _ => return Err(format!("`{word}` is not an attribute of a kernel")),

@@ -38,6 +38,9 @@ pub fn print(func: &Function) -> String {
     if func.num_stages > 1 {
         let _ = write!(out, " stages {}", func.num_stages);
     }
+    if let Some(producer) = func.producer {
+        let _ = write!(out, " producer {}", producer.name());
+    }
     if func.cluster != 1 {
         let _ = write!(out, " cluster {}", func.cluster);
     }

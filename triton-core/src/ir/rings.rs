@@ -11,8 +11,8 @@ use crate::metadata::{MAX_RANK, MapElements, MapSwizzle, TensorMap};
 use crate::ops::{Agent, Location, Memory, Op, RingStep};
 use crate::types::{DType, RingId};
 
-/// Warps that run a product by `wgmma`.
-const WARPGROUP: u32 = 4;
+/// Warps that run a product by `wgmma` together.
+pub const WARPGROUP: u32 = 4;
 
 /// A ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ pub enum Fill {
         /// on before each wait.
         lead: u32,
     },
-    /// One thread, by bulk copies of boxes of views. Of the mbarriers of its slot, one says that an item is there, and one that all warps
-    /// have released it: what fills the slot next waits for that.
+    /// One thread, by bulk copies of boxes of views. The mbarrier of its slot says that an item is there; another one tells a
+    /// [producer](Function::producer) that it is released.
     Bulk,
 }
 
@@ -214,10 +214,11 @@ impl Function {
         self.rings[ring].buffers.iter().any(|of| of.shared)
     }
 
-    /// Those that say of a slot of a ring that it is empty: one thread for so many warps. `None` if what fills it is one of them: where
-    /// products of one warpgroup alone read it, which are done for each of its warps when they are for all (PTX ISA,
-    /// "wgmma.mma_async").
+    /// For how many warps one thread says to a producer that a slot of a ring is empty: for a warpgroup where products alone read it, which
+    /// are done for each of its warps when they are for all (PTX ISA, "wgmma.mma_async"). `None` without a producer: one of the threads that
+    /// read fills the slot, and a barrier orders the others, or its own wait for the product of the one warpgroup that there is.
     pub fn warps_of_release(&self, ring: RingId) -> Option<u32> {
+        self.producer?;
         let buffers = self.buffer_of();
         let of_ring = |v: Value| self.ring_of(buffers[v].unwrap_or(v)).is_some_and(|(of, _)| of == ring);
         let by_threads = |inst: Inst| {
@@ -228,10 +229,7 @@ impl Function {
             });
             data.op.agent() == Agent::Threads && accessed.is_some_and(of_ring)
         };
-        match self.walk().into_iter().any(by_threads) {
-            true => Some(1),
-            false => Some(WARPGROUP).filter(|&warps| self.num_warps > warps),
-        }
+        Some(if self.walk().into_iter().any(by_threads) { 1 } else { WARPGROUP })
     }
 
     /// The mbarriers of each slot of a ring, and how many threads arrive at them in a phase.

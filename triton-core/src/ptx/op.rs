@@ -239,8 +239,10 @@ instructions! {
     CpAsyncCommit = Impure;
     /// Waits for all of the thread's groups but the newest.
     CpAsyncWait = Impure { groups: u32 };
-    /// A barrier of all threads of the block.
-    BarSync = Impure;
+    /// A barrier of all threads of the block, or of this many of its first ones.
+    BarSync = Impure { threads: Option<u32> };
+    /// Has each thread of a warpgroup have this many registers, of those that others have given back (`more`), or gives back others.
+    SetMaxRegisters = Impure { registers: u32, more: bool };
     /// A barrier of all threads of the warp, which makes their stores visible.
     BarWarpSync = Impure;
     Ret = Impure;

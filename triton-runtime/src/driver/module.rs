@@ -65,17 +65,18 @@ impl Function {
     /// The driver's, when the bytes are not code for this device or have no such entry.
     pub(crate) fn load(context: &Context, cubin: &[u8], entry: &str, shape: Shape) -> Result<Function, Error> {
         // A damaged length would let the driver read past the end: machine code is an ELF file, which the caller has
-        // checked by a sum.
+        // checked by a sum. PTX ends in NUL.
         let invalid =
             || Error::Driver { call: "cuModuleLoadData", code: 200, message: "invalid machine code".to_string() };
-        if !cubin.starts_with(b"\x7fELF") {
+        let is_ptx = cubin.starts_with(b".version") && cubin.ends_with(b"\0");
+        if !is_ptx && !cubin.starts_with(b"\x7fELF") {
             return Err(invalid());
         }
         let name = CString::new(entry).map_err(|_| invalid())?;
         context.enter()?;
         let driver = context.driver;
         let mut module = std::ptr::null_mut();
-        // SAFETY: the bytes are a whole cubin.
+        // SAFETY: the bytes are a whole cubin, or PTX that ends in NUL.
         unsafe { cu!(driver, cuModuleLoadData(&mut module, cubin.as_ptr().cast())) }?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: the module is alive, and the name ends in NUL.

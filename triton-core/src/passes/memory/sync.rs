@@ -17,8 +17,8 @@
 //! barriers that are written here allow it ([`crate::passes::memory::allocate`]). Slots of a ring are told apart by
 //! their items, as far as these differ by a constant: what is item `i + 1` in one turn of a loop is item `i` in the
 //! next. A copy writes its slot when it is issued, and again when it is waited for, so that a barrier after the wait
-//! publishes it; but every thread waits for bulk copies, and needs no barrier then, nor does what fills a slot by them, which waits until every
-//! warp has released it. The lanes of a warp meet before that if they have read it.
+//! publishes it; but every thread waits for bulk copies, and needs no barrier then. Nor does a producer that fills a slot, which waits until
+//! every warp has released it: the lanes of a warp meet before that if they have read it.
 //!
 //! An update that releases orders all accesses to global memory that the program made before, so that a barrier precedes it, whatever
 //! they were; one that acquires, all that follow.
@@ -34,6 +34,7 @@ use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::defs::Defs;
 use crate::analysis::interval::{self, Interval};
 use crate::entity::SideTable;
+use crate::ir::rings::WARPGROUP;
 use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, RingId, Value};
 use crate::layout::shared::Reach;
 use crate::layout::{Layout, access};
@@ -48,8 +49,10 @@ use std::ops::Range;
 struct Pending {
     memory: Memory,
     kind: AccessKind,
-    /// Whether there was a barrier of each warp since, which the wait for a product is, too, for what that reads.
+    /// Whether there was a barrier of each warp since.
     warp_waited: bool,
+    /// Whether a product of a warpgroup makes it, and not threads.
+    by_product: bool,
 }
 
 /// What an access does.
@@ -144,7 +147,7 @@ impl Sync<'_> {
                 self.arrive(&mut pending, ring, item);
             }
             if let Some(RingStep::Release(ring, item)) = op.ring_step()
-                && self.func.rings[ring].fill.is_bulk()
+                && self.is_told(ring)
                 && self.release(&mut pending, ring, item)
             {
                 let span = self.func.insts[inst].span;
@@ -152,7 +155,8 @@ impl Sync<'_> {
                 wait(&mut pending, Scope::Warp);
             }
             let new = self.accesses(inst);
-            let ordered = Pending { memory: Memory::Ordered, kind: AccessKind::Write, warp_waited: false };
+            let ordered =
+                Pending { memory: Memory::Ordered, kind: AccessKind::Write, warp_waited: false, by_product: false };
             let released = Some(&ordered).filter(|_| op.order().releases());
             let all = || new.iter().chain(released);
             let conflicts = all().flat_map(|new| pending.iter().filter_map(|old| self.conflict(old, new)));
@@ -213,8 +217,8 @@ impl Sync<'_> {
             let (operand, layout) = self.items.origin(self.func, operand, layout);
             let (buffer, item) = self.items.buffer(operand);
             let memory = Memory::Shared { buffer, layout: layout.map(|layout| self.func.layouts.intern(layout)), item };
-            // Not lanes read what the async proxy does, and a wait is one of the warp.
-            all.push(Pending { memory, kind: AccessKind::Read, warp_waited: read.agent() == Agent::AsyncProxy });
+            let by_product = read.agent() == Agent::AsyncProxy;
+            all.push(Pending { memory, kind: AccessKind::Read, warp_waited: false, by_product });
         }
         // A copy writes from its fill on, until it is waited for.
         let written = |of: RingBuffer, item: Value| Pending {
@@ -225,19 +229,21 @@ impl Sync<'_> {
             },
             kind: AccessKind::Copy,
             warp_waited: false,
+            by_product: false,
         };
         // What reads a slot may do so until then, products that are in flight across a barrier among them.
         let released = |of: RingBuffer, item: Value| Pending {
             memory: Memory::Shared { buffer: of.buffer, layout: None, item: Some(self.items.of_value(item)) },
             kind: AccessKind::Read,
             warp_waited: false,
+            by_product: false,
         };
         match self.func.insts[inst].op.ring_step() {
             Some(RingStep::Fill(buffer, item)) => {
                 let ring = self.func.ring_of(buffer);
                 all.extend(ring.map(|(ring, at)| written(self.func.rings[ring].buffers[at], item)));
             }
-            Some(RingStep::Release(ring, item)) if !self.func.rings[ring].fill.is_bulk() => {
+            Some(RingStep::Release(ring, item)) if !self.is_told(ring) => {
                 all.extend(self.func.rings[ring].buffers.iter().map(|&of| released(of, item)));
             }
             Some(RingStep::Wait(ring, item)) if !self.func.rings[ring].fill.is_bulk() => {
@@ -253,13 +259,19 @@ impl Sync<'_> {
         pending.retain(|access| access.kind != AccessKind::Copy || !self.is_of(access, ring, item));
     }
 
-    /// Every warp has told what fills the slot next that an item is released. Whether the lanes of a warp have to meet before: one of them
-    /// tells it.
+    /// Whether what fills a ring by bulk copies knows without a barrier that an item is released: every warp tells a producer so; without
+    /// one, the thread that fills has waited for the product if there is one warpgroup.
+    fn is_told(&self, ring: RingId) -> bool {
+        self.func.rings[ring].fill.is_bulk() && (self.func.producer.is_some() || self.func.num_warps <= WARPGROUP)
+    }
+
+    /// An item is released to what fills its slot. Whether the lanes of a warp have to meet before, as one of them tells it.
     fn release(&self, pending: &mut Vec<Pending>, ring: RingId, item: Value) -> bool {
         let mut meet = false;
         pending.retain(|access| {
-            let released = self.is_of(access, ring, item);
-            meet |= released && !access.warp_waited;
+            let told = self.func.producer.is_some() || access.by_product;
+            let released = told && self.is_of(access, ring, item);
+            meet |= released && !access.by_product && !access.warp_waited;
             !released
         });
         meet
@@ -300,7 +312,7 @@ impl Sync<'_> {
                 AccessKind::Update(data.op.commutes(data.results.iter().any(|&v| self.defs.uses(v) > 0)))
             }
         };
-        Some(Pending { memory, kind, warp_waited: false })
+        Some(Pending { memory, kind, warp_waited: false, by_product: false })
     }
 
     /// Whether no two elements at a location are at one address: all of them are one run, or of a view.

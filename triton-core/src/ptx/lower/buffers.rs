@@ -56,6 +56,11 @@ impl Buffers {
         self.slot_numbers.insert((item, slots), number);
     }
 
+    /// Forgets the numbers of slots: what follows does not come after what computed them.
+    pub fn forget_slot_numbers(&mut self) {
+        self.slot_numbers.clear();
+    }
+
     /// The mbarrier of a buffer that receives messages, as an offset in shared memory.
     pub fn mailbox(&self, buffer: Value) -> Option<u32> {
         self.mailboxes.get(&buffer).copied()

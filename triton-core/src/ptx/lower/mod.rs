@@ -16,6 +16,7 @@ mod entry;
 pub(crate) mod extra_params;
 pub(crate) mod loop_carried;
 pub(crate) mod loops;
+mod roles;
 pub(crate) mod run;
 pub(crate) mod values;
 
@@ -23,6 +24,7 @@ use crate::ptx::lower::analyses::Analyses;
 use crate::ptx::lower::at_entry::AtEntry;
 use crate::ptx::lower::buffers::Buffers;
 use crate::ptx::lower::bulk_state::Bulk;
+use crate::ptx::lower::roles::Part;
 
 use crate::analysis::pressure;
 use crate::ir::{Block, Function, InstData, Value};
@@ -82,6 +84,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     if needed > u64::from(target.shared_bytes()) {
         return Err(LowerError::SharedMemory { needed, largest, span });
     }
+    let parts = Part::all(func, promise).map_err(LowerError::Mistake)?;
     let analyses = Analyses::of(func, promise);
     let mut cx = Lower {
         func,
@@ -98,7 +101,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
         proxy: Proxy::of(func),
     };
     let (params, maps) = cx.params();
-    let done = cx.block(func.body);
+    let done = cx.roles(&parts);
     let (instructions, span) = cx.code.largest();
     if cx.code.is_full() {
         return Err(LowerError::Large(span, instructions));
@@ -109,7 +112,7 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     let (mut body, registers) = cx.code.finish();
     crate::ptx::code::dce::remove_dead(&mut body, registers);
     crate::ptx::code::coalesce::coalesce(&mut body, registers);
-    let threads = func.threads();
+    let threads = func.block_threads();
     let shared_bytes = cx.buffers.bytes();
     let pressure = pressure::registers(func, &analyses.facts);
     let bounds = match func.max_registers {

@@ -89,7 +89,8 @@ impl Lower<'_> {
         if !warp && self.proxy.fence() {
             self.emit(Op::FenceProxyAsync);
         }
-        self.emit(if warp { Op::BarWarpSync } else { Op::BarSync });
+        let threads = self.func.producer.map(|_| self.func.threads());
+        self.emit(if warp { Op::BarWarpSync } else { Op::BarSync { threads } });
     }
 
     /// One instruction's elements.

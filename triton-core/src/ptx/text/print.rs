@@ -501,7 +501,11 @@ impl Print for Inst {
             }
             Op::CpAsyncCommit => out.push_str("cp.async.commit_group"),
             Op::CpAsyncWait { groups } => put!(out, "cp.async.wait_group ", groups),
-            Op::BarSync => out.push_str("bar.sync 0"),
+            Op::BarSync { threads: None } => out.push_str("bar.sync 0"),
+            Op::BarSync { threads: Some(threads) } => put!(out, "bar.sync 1, ", threads),
+            Op::SetMaxRegisters { registers, more } => {
+                put!(out, "setmaxnreg.", if *more { "inc" } else { "dec" }, ".sync.aligned.u32 ", registers)
+            }
             Op::BarWarpSync => out.push_str("bar.warp.sync 0xffffffff"),
             Op::Ret => out.push_str("ret"),
             Op::FromGlobal { dst, src } => put!(out, "cvta.global.u64 ", dst, ", ", src),

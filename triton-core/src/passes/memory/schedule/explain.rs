@@ -1,5 +1,6 @@
 //! What is loaded ahead in scheduled code, and why what is not is not.
 
+use super::roles;
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::defs::Defs;
 use crate::analysis::read_only::ReadOnly;
@@ -11,7 +12,7 @@ use crate::ops::{Location, Op};
 use crate::passes::Env;
 use crate::types::Shape;
 
-/// The rings of a scheduled function, a line each: how many stages, and what each of them holds. Then the other loads of each loop: those that are
+/// The rings of a scheduled function, a line each: how many stages, and what each of them holds; and who fills them. Then the other loads of each loop: those that are
 /// ahead in registers, and those of the turn itself, with the reason. Loads of one line of the source are told once.
 pub(crate) fn explain(func: &Function, env: &Env) -> String {
     let rings = func.rings.keys().map(|id| ring(func, id)).collect::<String>();
@@ -25,7 +26,7 @@ pub(crate) fn explain(func: &Function, env: &Env) -> String {
             lines.push(line);
         }
     }
-    rings + &lines.concat()
+    rings + &roles::explain(func) + &lines.concat()
 }
 
 fn ring(func: &Function, id: RingId) -> String {

@@ -32,9 +32,11 @@ mod candidates;
 mod conversions;
 mod explain;
 mod plan;
+mod readers;
+mod roles;
 mod write;
 
-use crate::ir::{Block, Function, Inst, LayoutId, Value};
+use crate::ir::{Block, Function, Inst, LayoutId, Producer, Value};
 use crate::ops::{Location, Op};
 use crate::passes::Env;
 use conversions::Conversions;
@@ -131,6 +133,8 @@ struct Plan {
     slots: u32,
     /// As of [`Function::peers`].
     peers: u32,
+    /// As of [`Function::producer`].
+    producer: Option<Producer>,
 }
 
 /// A loop with loads that a ring can take.
@@ -155,6 +159,13 @@ struct Stored {
 }
 
 impl Loop {
+    /// Whether fills, rings and slots stand for an instruction.
+    fn replaces(&self, inst: &Inst) -> bool {
+        let Loop { copies, stored, .. } = self;
+        copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst) || c.rounding == Some(*inst))
+            || stored.iter().any(|of| of.alloc == *inst)
+    }
+
     /// Slots that a ring has beside those of its stages: a product that goes on holds its item until the next one has begun, if threads
     /// store an operand meanwhile.
     fn held(&self) -> u32 {
@@ -167,6 +178,7 @@ impl Loop {
 const STORED: u32 = 3;
 
 /// A load whose tile goes to a buffer that products read.
+#[derive(Clone)]
 struct Copy {
     load: Inst,
     /// What rounds the tile to tf32 before it is stored: bulk copies do so, too.

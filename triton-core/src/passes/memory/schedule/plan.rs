@@ -1,6 +1,6 @@
 //! Which rings there are to be: the loops that have one, how many slots it has, and whether multicast peers share it.
 
-use super::{Copy, Loop, Plan, STORED, most_stages, write};
+use super::{Copy, Loop, Plan, STORED, most_stages, roles, write};
 use crate::analysis::defs::Defs;
 use crate::ir::Function;
 use crate::passes::Env;
@@ -13,7 +13,18 @@ impl Plan {
     /// # Errors
     /// None for a function that the verifier accepts.
     pub fn of(func: &Function, env: &Env, loops: Vec<Loop>) -> Result<Plan, String> {
-        let mut plan = Plan { loops, slots: 2, peers: func.peers };
+        let producer = roles::candidate(func, &loops);
+        let plan = Plan { loops, slots: 2, peers: func.peers, producer }.with_slots(func, env)?;
+        if producer.is_none() || plan.loops.is_empty() {
+            return Ok(Plan { producer: None, ..plan });
+        }
+        let mut written = func.clone();
+        write::write(&mut written, &plan)?;
+        Ok(Plan { producer: roles::decide(&written, env), ..plan })
+    }
+
+    fn with_slots(self, func: &Function, env: &Env) -> Result<Plan, String> {
+        let mut plan = self;
         if plan.loops.iter().any(|of| !of.stored.is_empty()) && !plan.fits(func, env, 2)? {
             plan.loops.iter_mut().for_each(Loop::wait_for_stored);
         }

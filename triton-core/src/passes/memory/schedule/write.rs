@@ -1,9 +1,11 @@
 //! Writes a plan: loads become fills of rings, ahead of the products.
 
-use super::{Copy, Loop, Plan, STORED, Stored};
+use super::readers::Readers;
+use super::{Copy, Flight, Loop, Plan, STORED, Stored};
 use crate::analysis::remat;
 use crate::hash::WordMap;
-use crate::ir::{Fill, Function, Inst, Ring, RingBuffer, Value};
+use crate::ir::rings::WARPGROUP;
+use crate::ir::{Block, Fill, Function, Inst, Ring, RingBuffer, RingId, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{Op, Scope};
 use crate::passes::memory::prefetch_fragments::{self, Pipelined};
@@ -15,10 +17,13 @@ use crate::types::{Constant, DType};
 /// # Errors
 /// None for a function that the verifier accepts.
 pub(super) fn write(func: &mut Function, plan: &Plan) -> Result<(), String> {
-    func.peers = plan.peers;
+    (func.peers, func.producer) = (plan.peers, plan.producer);
     plan.loops.iter().try_for_each(|of| {
         let slots = plan.slots.min(func.stages(of.inst));
         let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
+        if plan.producer.is_some() {
+            return scheduler.decouple(of, slots);
+        }
         match scheduler.pipeline(of, slots)? {
             Some(pipelined) => prefetch_fragments::prefetch_fragments(func, &pipelined),
             None => Ok(()),
@@ -42,19 +47,9 @@ impl Scheduler<'_> {
         let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
         self.span = self.func.insts[copies[0].load].span;
         let lead = slots - 1;
-        let buffers = copies
-            .iter()
-            .map(|copy| RingBuffer {
-                buffer: copy.buffer,
-                layout: copy.layout,
-                tf32: copy.rounding.is_some(),
-                padding: 0,
-                shared: copy.shared,
-            })
-            .collect();
         let bulk = copies.iter().all(|copy| copy.bulk);
         let fill = if bulk { Fill::Bulk } else { Fill::CpAsync { lead } };
-        let ring = self.func.rings.push(Ring { slots: slots + of.held(), fill, buffers });
+        let ring = self.ring(slots + of.held(), fill, copies);
         let mut rings = vec![ring];
         if !stored.is_empty() {
             let buffer = |of: &Stored| RingBuffer {
@@ -94,18 +89,7 @@ impl Scheduler<'_> {
         for _ in 1..lead {
             ahead = self.binary(BinaryKind::Add, ahead, step)?;
         }
-        let first = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
-        let outside = std::mem::take(&mut self.insts);
-        let position =
-            self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")?;
-        self.func.blocks[block].insts.splice(position..position, outside);
-
-        // The loop counts items.
-        let item = self.func.types.push(self.func.types[first]);
-        self.func.blocks[region].params.push(item);
-        self.func.insts[inst].args.push(first);
-        let last = self.func.types.push(self.func.types[first]);
-        self.func.insts[inst].results.push(last);
+        let (item, last) = self.count_items(block, inst)?;
 
         // In the loop.
         let wait = self.insert(Op::RingWait { ring, item })?;
@@ -113,8 +97,8 @@ impl Scheduler<'_> {
             self.insert(Op::Sync { scope: Scope::Block })?;
         }
         let next_fill = |cx: &mut Self| {
-            // Who fills by bulk copies waits alone until the slot is released.
-            let needs_barrier = !bulk || !stored.is_empty();
+            // A thread of the one warpgroup that multiplies knows that its product is done.
+            let needs_barrier = !bulk || !stored.is_empty() || cx.func.num_warps > WARPGROUP;
             let sync = needs_barrier.then(|| cx.insert(Op::Sync { scope: Scope::Block })).transpose()?;
             let items = cx.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
             let later = cx.binary(BinaryKind::Add, item, items)?;
@@ -128,16 +112,10 @@ impl Scheduler<'_> {
         let mut sync = if in_flight.is_none() { next_fill(&mut self)? } else { None };
         let mut slots: WordMap<Value, Value> = WordMap::default();
         for buffer in copies.iter().map(|copy| copy.buffer).chain(stored.iter().map(|of| of.buffer)) {
-            let slot = self.op(Op::RingSlot { buffer, item })?;
-            self.func.place_of[slot] = self.func.place_of[buffer];
-            slots.insert(buffer, slot);
+            self.slot(buffer, item, &mut slots)?;
         }
         let (end, rest) = body.split_last().ok_or("a loop without an end")?;
-        let taken = |inst: &Inst| {
-            copies.iter().any(|c| [c.load, c.store, c.alloc].contains(inst) || c.rounding == Some(*inst))
-                || stored.iter().any(|of| of.alloc == *inst)
-        };
-        for &inst in rest.iter().filter(|inst| !taken(inst)) {
+        for &inst in rest.iter().filter(|inst| !of.replaces(inst)) {
             // Threads have stored their part beside the product of the turn before, and meet: what they copied and stored is published, and
             // the slot of the item before that product's is free.
             if !stored.is_empty()
@@ -149,11 +127,7 @@ impl Scheduler<'_> {
             self.insts.push(inst);
             if let Some(flight) = in_flight.filter(|flight| flight.wait == inst) {
                 // The product of the item before is done, that of this one goes on: beside it, threads meet and one of them fills.
-                self.func.insts[inst].op = Op::DotWait { sum: flight.acc };
-                let before = self.before(item)?;
-                for &ring in &rings {
-                    self.insert(Op::RingRelease { ring, item: before })?;
-                }
+                self.end_flight(flight, &rings, item)?;
                 if stored.is_empty() {
                     sync = next_fill(&mut self)?;
                 }
@@ -163,31 +137,145 @@ impl Scheduler<'_> {
             None => self.insert(Op::RingRelease { ring, item })?,
             Some(flight) => flight.wait,
         };
+        let count = self.end_turn(inst, *end, item, in_flight)?;
+        if let Some(flight) = in_flight {
+            self.end_loop(block, inst, flight, if block == self.func.body && bulk { &[] } else { &rings }, last)?;
+        }
+        let (first, any) = items[0];
+        let of =
+            |sync| Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] };
+        Ok(sync.filter(|_| !bulk).map(of))
+    }
+
+    /// The same where a producer fills: an item is filled in its own turn, without a condition. What other products read is in a ring of
+    /// its own, which is waited for where it is first read, and released where the last product that reads it is done.
+    fn decouple(mut self, of: &Loop, slots: u32) -> Result<(), String> {
+        let Loop { block, inst, ref copies, in_flight, .. } = *of;
+        let region = self.func.insts[inst].regions[0];
+        self.span = self.func.insts[copies[0].load].span;
+        let readers = Readers::of(self.func, region);
+        let mut open: Vec<(RingId, Vec<Copy>)> = Vec::new();
+        for alike in copies.chunk_by(|a, b| readers.products(a.buffer) == readers.products(b.buffer)) {
+            open.push((self.ring(slots, Fill::Bulk, alike), alike.to_vec()));
+        }
+        let rings: Vec<RingId> = open.iter().map(|&(ring, _)| ring).collect();
+        let done: Vec<(RingId, Option<Inst>)> =
+            open.iter().map(|(ring, of)| (*ring, readers.last_wait(self.func, region, of[0].buffer))).collect();
+        let body = self.func.blocks[region].insts.clone();
+
+        self.insts.extend(copies.iter().map(|copy| copy.alloc));
+        let always = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
+        let (item, last) = self.count_items(block, inst)?;
+        for (_, copies) in &open {
+            self.fills(copies, item, WordMap::default(), always)?;
+        }
+        let mut slots: WordMap<Value, Value> = WordMap::default();
+        let (end, rest) = body.split_last().ok_or("a loop without an end")?;
+        for &inst in rest.iter().filter(|inst| !of.replaces(inst)) {
+            let mut operands = Vec::new();
+            self.func.insts[inst].for_each_operand(|v| operands.push(v));
+            let is_read = |copy: &Copy| operands.contains(&copy.buffer);
+            for (ring, copies) in open.extract_if(.., |(_, copies)| copies.iter().any(is_read)).collect::<Vec<_>>() {
+                self.insert(Op::RingWait { ring, item })?;
+                copies.iter().try_for_each(|copy| self.slot(copy.buffer, item, &mut slots))?;
+            }
+            self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
+            self.insts.push(inst);
+            if let Some(flight) = in_flight.filter(|flight| flight.wait == inst) {
+                self.end_flight(flight, &rings, item)?;
+            } else if in_flight.is_none() {
+                for &(ring, _) in done.iter().filter(|&&(_, wait)| wait == Some(inst)) {
+                    self.insert(Op::RingRelease { ring, item })?;
+                }
+            }
+        }
+        self.end_turn(inst, *end, item, in_flight)?;
+        if let Some(flight) = in_flight {
+            self.end_loop(block, inst, flight, if block == self.func.body { &[] } else { &rings }, last)?;
+        }
+        Ok(())
+    }
+
+    /// A ring that copies fill.
+    fn ring(&mut self, slots: u32, fill: Fill, copies: &[Copy]) -> RingId {
+        let buffer = |copy: &Copy| RingBuffer {
+            buffer: copy.buffer,
+            layout: copy.layout,
+            tf32: copy.rounding.is_some(),
+            padding: 0,
+            shared: copy.shared,
+        };
+        self.func.rings.push(Ring { slots, fill, buffers: copies.iter().map(buffer).collect() })
+    }
+
+    /// Writes what was made before a loop, and has the loop count items: yields that of a turn, and the one after the last.
+    fn count_items(&mut self, block: Block, inst: Inst) -> Result<(Value, Value), String> {
+        let first = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
+        let outside = std::mem::take(&mut self.insts);
+        let position =
+            self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")?;
+        self.func.blocks[block].insts.splice(position..position, outside);
+        let region = self.func.insts[inst].regions[0];
+        let item = self.func.types.push(self.func.types[first]);
+        self.func.blocks[region].params.push(item);
+        self.func.insts[inst].args.push(first);
+        let last = self.func.types.push(self.func.types[first]);
+        self.func.insts[inst].results.push(last);
+        Ok((item, last))
+    }
+
+    /// The slot of an item in a buffer.
+    fn slot(&mut self, buffer: Value, item: Value, slots: &mut WordMap<Value, Value>) -> Result<(), String> {
+        let slot = self.op(Op::RingSlot { buffer, item })?;
+        self.func.place_of[slot] = self.func.place_of[buffer];
+        slots.insert(buffer, slot);
+        Ok(())
+    }
+
+    /// Where a product was waited for that goes on over the back edge: the one before it is done.
+    fn end_flight(&mut self, flight: Flight, rings: &[RingId], item: Value) -> Result<(), String> {
+        self.func.insts[flight.wait].op = Op::DotWait { sum: flight.acc };
+        let before = self.before(item)?;
+        rings.iter().try_for_each(|&ring| self.insert(Op::RingRelease { ring, item: before }).map(drop))
+    }
+
+    /// Writes the body of a loop, which ends with this instruction. Yields what counts the item.
+    fn end_turn(&mut self, inst: Inst, end: Inst, item: Value, in_flight: Option<Flight>) -> Result<[Inst; 2], String> {
         let one = self.op(Op::Const { value: Constant::int(DType::I32, 1) })?;
         let next = self.binary(BinaryKind::Add, item, one)?;
         let count = [self.insts.len() - 2, self.insts.len() - 1].map(|at| self.insts[at]);
-        self.func.insts[*end].args.push(next);
-        self.insts.push(*end);
-        self.func.blocks[region].insts = std::mem::take(&mut self.insts);
+        self.func.insts[end].args.push(next);
+        self.insts.push(end);
         if let Some(flight) = in_flight {
-            self.func.insts[*end].map_operands(|v| if v == flight.done { flight.sum } else { v });
-            let done = self.op(Op::DotWait { sum: flight.last })?;
-            self.func.place_of[done] = self.func.place_of[flight.last];
-            self.func.replace_uses(&WordMap::from_iter([(flight.last, done)]));
-            // Nothing fills what the kernel's own block reads last.
-            if block != self.func.body || !bulk {
-                let before = self.before(last)?;
-                for &ring in &rings {
-                    self.insert(Op::RingRelease { ring, item: before })?;
-                }
-            }
-            let after =
-                self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")? + 1;
-            self.func.blocks[block].insts.splice(after..after, std::mem::take(&mut self.insts));
+            self.func.insts[end].map_operands(|v| if v == flight.done { flight.sum } else { v });
         }
-        let (first, any) = items[0];
-        let of = |sync| Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] };
-        Ok(sync.filter(|_| !bulk).map(of))
+        let region = self.func.insts[inst].regions[0];
+        self.func.blocks[region].insts = std::mem::take(&mut self.insts);
+        Ok(count)
+    }
+
+    /// After a loop whose last product goes on: waits for it, and releases what it reads of these rings.
+    fn end_loop(
+        &mut self,
+        block: Block,
+        inst: Inst,
+        flight: Flight,
+        rings: &[RingId],
+        last: Value,
+    ) -> Result<(), String> {
+        let done = self.op(Op::DotWait { sum: flight.last })?;
+        self.func.place_of[done] = self.func.place_of[flight.last];
+        self.func.replace_uses(&WordMap::from_iter([(flight.last, done)]));
+        if !rings.is_empty() {
+            let before = self.before(last)?;
+            for &ring in rings {
+                self.insert(Op::RingRelease { ring, item: before })?;
+            }
+        }
+        let after =
+            self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")? + 1;
+        self.func.blocks[block].insts.splice(after..after, std::mem::take(&mut self.insts));
+        Ok(())
     }
 
     /// The item before one.
