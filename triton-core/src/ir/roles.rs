@@ -2,7 +2,7 @@
 //!
 //! A function is one stream of instructions, which the interpreter runs in its order. If it has a [`Producer`], warps of their own fill its
 //! rings, and run ahead of those that read them as far as there are empty slots; the layouts of tiles are those of the others, the
-//! *consumers*. Which instruction is whose follows from the operation ([`Role::of`]). What a role executes is a projection of the stream: its
+//! *consumers*. Which instruction is whose follows from the operation. What a role executes is a projection of the stream: its
 //! own instructions in their order, the control flow around them, and the scalars that they take, which each role computes for itself. So
 //! both come to the same items, and no value passes between them but through a ring. (NVIDIA's CUTLASS calls it warp specialization; Bauer,
 //! Cook and Khailany, "CudaDMA: optimizing GPU memory bandwidth via warp specialization", SC 2011.)
