@@ -94,6 +94,7 @@ const CLASSES: &[(&str, &[&str])] = &[
             "FENCE",
             "LDGDEPBAR",
             "SYNCS",
+            "USETMAXREG",
             "UCGABAR_ARV",
             "UCGABAR_WAIT",
             "UTMACMDFLUSH",

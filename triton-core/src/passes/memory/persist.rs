@@ -25,6 +25,10 @@ use crate::types::{Constant, DType};
 /// Fewest slots of a ring that is worth it: with two, a product waits for its operands in every turn.
 pub(crate) const FEWEST_SLOTS: u32 = 3;
 
+/// Most sums of a thread: with 180, and what is stored in a loop, too, the assembler has each product wait for the one before (`ptxas`
+/// C7514).
+const MOST_SUMS: usize = 160;
+
 /// Of a loop that `schedule` did not make.
 const UNCOUNTED: &str = "a ring's loop that counts no items";
 
@@ -73,7 +77,8 @@ impl MainLoop {
         let inst = *insts.iter().find(has_ring)?;
         let body = func.insts[inst].regions[0];
         let goes_on = |(_, data): (Inst, &InstData)| {
-            in_flight::is_product(&data.op) && data.results.iter().any(|sum| func.yielded(body).contains(sum))
+            let carried = |&sum: &Value| func.yielded(body).contains(&sum) && func.registers(sum) <= MOST_SUMS;
+            in_flight::is_product(&data.op) && data.results.iter().any(carried)
         };
         let bytes = |&(_, buffer): &(Inst, Value)| func.buffer_bytes(buffer);
         let buffers = func.buffers();
