@@ -7,12 +7,14 @@
 //! both come to the same items, and no value passes between them but through a ring. (NVIDIA's CUTLASS calls it warp specialization; Bauer,
 //! Cook and Khailany, "CudaDMA: optimizing GPU memory bandwidth via warp specialization", SC 2011.)
 
+use super::rings::WARPGROUP;
 use super::{Block, Function, Inst, Value};
 use crate::entity::SideTable;
 use crate::ops::{Control, Effect, LayoutRule, Op};
 use crate::types::Shape;
 
-/// Registers of a thread that `setmaxnreg` can leave it, and that it can give it: with more than this, it is given 240 in CUTLASS, too.
+/// The fewest registers that `setmaxnreg` can leave a thread, and the most that consumers ask for: two warpgroups of them, and 24 for each
+/// thread of the producer, take nearly all that a block can have.
 const FEWEST_REGISTERS: u32 = 24;
 const MOST_REGISTERS: u32 = 240;
 
@@ -53,7 +55,7 @@ impl Producer {
     pub fn warps(self) -> u32 {
         match self {
             Producer::Warp => 1,
-            Producer::Warpgroup => 4,
+            Producer::Warpgroup => WARPGROUP,
         }
     }
 }

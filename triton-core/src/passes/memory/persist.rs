@@ -25,8 +25,8 @@ use crate::types::{Constant, DType};
 /// Fewest slots of a ring that is worth it: with two, a product waits for its operands in every turn.
 pub(crate) const FEWEST_SLOTS: u32 = 3;
 
-/// Most sums of a thread: with 180, and what is stored in a loop, too, the assembler has each product wait for the one before (`ptxas`
-/// C7514).
+/// Most sums of a thread: of four images with 180, whose results are stored in a loop, too, the assembler has each product wait for the one
+/// before (`ptxas` C7514).
 const MOST_SUMS: usize = 160;
 
 /// Of a loop that `schedule` did not make.

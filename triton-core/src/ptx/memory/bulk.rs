@@ -1,13 +1,14 @@
 //! Lowering of rings that bulk copies fill: `cp.async.bulk.tensor`, one thread's work, and an mbarrier for each slot.
 //!
-//! Each slot has two mbarriers. A fill tells the first one, *full*, how many bytes of the item will arrive, with the ring's first buffer,
-//! and issues a copy for each box. Its phase ends when they have arrived. Threads wait for it by its parity. They keep the parities of a
-//! ring's slots in a register, a bit each, so that a ring may be filled again and again. At the second one, *empty*, one thread of each
-//! warpgroup arrives where the item is released, or of each warp if threads read the slot; the thread that fills it next waits for that
-//! phase, and no other thread does. It needs none where it has waited itself for the products of the one warpgroup that there is. (PTX ISA,
-//! "Asynchronous data movement and conversion"; CUTLASS calls it an asynchronous pipeline.)
+//! Each slot has an mbarrier, *full*. A fill tells it how many bytes of the item will arrive, with the ring's first buffer, and issues a copy
+//! for each box. Its phase ends when they have arrived. Threads wait for it by its parity. They keep the parities of a ring's slots in a
+//! register, a bit each, so that a ring may be filled again and again. For a [producer](crate::ir::Function::producer) a slot has a second
+//! one, *empty*: one thread of each warpgroup arrives where the item is released, or of each warp if threads read the slot, and the producer
+//! waits for that phase before it fills the slot again. Without a producer one of the threads that read fills, and a barrier of the program
+//! ends the reads of the others, or its own wait for the product of the one warpgroup that there is. (PTX ISA, "Asynchronous data movement
+//! and conversion"; CUTLASS calls it an asynchronous pipeline.)
 //!
-//! Where the blocks of a cluster [fill a ring together](crate::ir::Function::is_shared), a slot has a third one, *free*,
+//! Where the blocks of a cluster [fill a ring together](crate::ir::Function::is_shared), a slot has another one, *free*,
 //! at which the other blocks arrive when it is empty there. The thread that is to fill it arrives at theirs, and waits
 //! for its own: relaxed, between fences for shared memory alone, so that nothing waits for global memory. A block ends
 //! after all items have arrived that others copy to it, so that nothing of the cluster is to be waited for at the end.
@@ -118,8 +119,8 @@ impl Lower<'_> {
             self.emit(Op::FenceMessages);
         }
         self.emit(Op::Label { label: empty });
-        // The copies are one instruction of the warp, which assemblers let the lanes that do not wait come to first. *Measured* on an
-        // H100: they are issued before the slot is empty.
+        // The copies are one instruction of the warp, and only one of its lanes has waited. Without this, code of a producer of 32 threads
+        // stopped with an illegal instruction at an mbarrier on an H100.
         if issued.is_some() {
             self.emit(Op::BarWarpSync);
         }
@@ -145,8 +146,6 @@ impl Lower<'_> {
         let issued = if issued.is_empty() { None } else { Some(self.conjunction(&issued)) };
         if number == 0 {
             self.wait_until_empty(ring, item, issued)?;
-        }
-        if number == 0 {
             let buffers = func.rings[ring].buffers.iter();
             let bytes: u64 = buffers.filter_map(|of| func.mem(of.buffer)).map(Mem::bytes).sum();
             self.emit_if(issued, Op::MbarrierExpectTx { address: barrier, bytes: bytes as u32 });

@@ -12,6 +12,9 @@
 //! of it, they store to a ring, too, beside the product of the turn before. The one barrier stands before the product then, with the fill behind it:
 //! the slot that is filled is that of the product before the last, so the ring of copies has one slot more.
 //!
+//! Where a producer fills ([`Function::producer`], `roles`), an item is filled in its own turn, without a condition and with nothing ahead: the
+//! producer runs ahead by itself, and no barrier is in the loop. What other products read is in a ring of its own then.
+//!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its
 //! indices follow from the loop's counter, from what the loop does not change, and from views that nothing writes, such
 //! as a table of blocks; if out of bounds it yields 0; and if nothing writes the view
