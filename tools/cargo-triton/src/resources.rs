@@ -62,7 +62,7 @@ pub fn of(inspection: &Inspection<'_>, tools: &Tools) -> Result<(Resources, Opti
     let limits = [
         ("threads", info.threads / threads),
         ("blocks", info.blocks),
-        ("registers", info.registers / (threads * registers.next_multiple_of(8).max(8))),
+        ("registers", target.blocks_by_registers(threads, registers)),
         ("shared memory", (info.shared_bytes + 1024) / (shared + 1024)),
     ];
     let limited_by = limits.iter().min_by_key(|(_, blocks)| *blocks).map_or("", |(name, _)| name);

@@ -2,11 +2,12 @@
 //!
 //! Instructions are numbered in the order of the text, from 1. A value is live from the number of its definition to that of its last
 //! use: the live intervals of linear-scan register allocation (Poletto and Sarkar, TOPLAS 1999). What an operation with regions takes,
-//! and what they use from outside, lives until its last instruction: the next iteration of a loop needs it again.
+//! and what they use from outside, lives until its last instruction: the next iteration of a loop needs it again. Initial values of what is
+//! carried do not.
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, Value};
-use crate::ops::{Op, RingStep};
+use crate::ops::{LayoutRule, Op, RingStep};
 
 /// Where a value is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub struct LiveInterval {
 pub struct Liveness {
     /// The interval of each value.
     pub intervals: SideTable<Value, LiveInterval>,
+    /// Where a value is not live inside its interval: in the first branch of an `if` behind its last use there, if it dies in the other one.
+    /// The interval without the first number.
+    pub holes: Vec<(Value, LiveInterval)>,
     /// The number of each instruction, and of the last one inside it.
     pub numbers: SideTable<Inst, (u32, u32)>,
     /// The largest number.
@@ -32,7 +36,8 @@ pub struct Liveness {
 /// registers.
 pub fn analyse(func: &Function, alias: &SideTable<Value, Option<Value>>) -> Liveness {
     let interval = LiveInterval { start: 0, last: 0 };
-    let liveness = Liveness { intervals: SideTable::new(interval), numbers: SideTable::new((0, 0)), last: 0 };
+    let liveness =
+        Liveness { intervals: SideTable::new(interval), holes: Vec::new(), numbers: SideTable::new((0, 0)), last: 0 };
     let mut walk = Walk {
         func,
         alias,
@@ -40,9 +45,15 @@ pub fn analyse(func: &Function, alias: &SideTable<Value, Option<Value>>) -> Live
         operands: SideTable::new([None; 2]),
         depth: SideTable::new(0),
         carried_in: Vec::new(),
+        branches: Vec::new(),
+        dying: Vec::new(),
     };
     walk.block(func.body);
-    walk.liveness
+    let Walk { mut liveness, dying, .. } = walk;
+    let dies =
+        |&(value, _, inst): &(Value, LiveInterval, Inst)| liveness.intervals[value].last <= liveness.numbers[inst].1;
+    liveness.holes = dying.into_iter().filter(dies).map(|(value, hole, _)| (value, hole)).collect();
+    liveness
 }
 
 struct Walk<'a> {
@@ -55,6 +66,10 @@ struct Walk<'a> {
     depth: SideTable<Value, usize>,
     /// For each block around the walk, what its current instruction uses of the values defined there.
     carried_in: Vec<Vec<Value>>,
+    /// Each `if` around the walk that is in its second branch, with the first branch.
+    branches: Vec<(Inst, LiveInterval)>,
+    /// A hole in the first branch of an `if`, in case the value dies in the second one.
+    dying: Vec<(Value, LiveInterval, Inst)>,
 }
 
 impl Walk<'_> {
@@ -85,13 +100,21 @@ impl Walk<'_> {
                     // The buffer is an operand.
                     Some(RingStep::Fill(..) | RingStep::Slot(..)) | None => {}
                 }
-                if !data.regions.is_empty() {
-                    data.for_each_operand(|v| self.carried_in[depth].push(self.alias[v].unwrap_or(v)));
+                let kept = |v: Value| self.carried_in[depth].push(self.alias[v].unwrap_or(v));
+                if data.op.layout_rule() == LayoutRule::Carried {
+                    // A loop has what it carries in parameters of its own.
+                    data.op.for_each_operand(kept);
+                } else if !data.regions.is_empty() {
+                    data.for_each_operand(kept);
                 }
             }
-            for &region in &data.regions {
+            for (branch, &region) in data.regions.iter().enumerate() {
                 func.blocks[region].params.iter().for_each(|&param| self.define(param, number, depth + 1));
+                let is_second = branch == 1 && matches!(data.op, Op::If { .. });
+                let first = LiveInterval { start: number, last: self.liveness.last };
+                self.branches.extend(is_second.then_some((inst, first)));
                 self.block(region);
+                self.branches.truncate(self.branches.len() - usize::from(is_second));
             }
             let last = self.liveness.last;
             for value in std::mem::take(&mut self.carried_in[depth]) {
@@ -110,6 +133,9 @@ impl Walk<'_> {
 
     fn used(&mut self, value: Value, number: u32) {
         let last = &mut self.liveness.intervals[value].last;
+        for &(inst, first) in self.branches.iter().filter(|(_, first)| *last < first.last) {
+            self.dying.push((value, LiveInterval { start: first.start.max(*last), ..first }, inst));
+        }
         *last = number.max(*last);
         let home = self.depth[value];
         // Where the operation is inside others, the outermost one that does not define the value needs it to its end.

@@ -211,10 +211,16 @@ impl Target {
     /// a multiprocessor.
     pub fn resident_blocks(self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {
         let info = self.info();
-        // Registers are allocated in units of 8 per thread, and each block takes 1 KiB of shared memory for itself.
-        let by_registers = info.registers / (threads * registers.next_multiple_of(8).max(8));
+        // Each block takes 1 KiB of shared memory for itself.
         let by_memory = (info.shared_bytes + 1024) / (shared_bytes + 1024);
-        by_registers.min(info.threads / threads).min(by_memory).min(info.blocks)
+        self.blocks_by_registers(threads, registers).min(info.threads / threads).min(by_memory).min(info.blocks)
+    }
+
+    /// The same, as far as registers allow it: they are allocated in units of 8 per thread, of warps which four parts of a multiprocessor
+    /// share out, and each part has a quarter of the registers.
+    pub fn blocks_by_registers(self, threads: u32, registers: u32) -> u32 {
+        let warps = self.info().registers / 4 / (32 * registers.next_multiple_of(8).max(8)) * 4;
+        warps / threads.div_ceil(32)
     }
 
     /// Bytes of shared memory that a block can have.

@@ -3,7 +3,7 @@
 //!
 //! | before | after | difference |
 //! |---|---|---|
-//! | `a · b + c`, `a · b − c`, `c − a · b` in one block, if nothing else uses the product | `fma` of these, with an operand negated | rounded once, and not twice |
+//! | `a · b + c`, `a · b − c`, `c − a · b` in one block, if nothing else uses the product | `fma` of these, with an operand negated, or the fewer elements that it is made of | rounded once, and not twice |
 //! | `a / b` in `f32` and `f64`, if elements of `b` are replicas of fewer: of one number, or along an axis | `a · (1 / b)`, with a division for each of the fewer | within 2 ulp of the quotient, where `1 / b` is a normal number |
 //! | `exp2(x)` in `f32` | `exp2.ftz(x)` | a result below 2⁻¹²⁶ is 0 |
 //!
@@ -86,7 +86,9 @@ impl Relax<'_> {
         self.fused[product] = true;
         if subtracts {
             let negated = if c == b { &mut c } else { &mut x };
-            *negated = self.func.compute(Op::Unary { kind: UnaryKind::Neg, x: *negated }, span, &mut self.insts)?;
+            let (x, changes) = self.fewest(*negated).unwrap_or((*negated, Vec::new()));
+            let negative = self.func.compute(Op::Unary { kind: UnaryKind::Neg, x }, span, &mut self.insts)?;
+            *negated = self.changed(negative, &changes, span)?;
         }
         Ok(Some(Op::Ternary { kind: TernaryKind::Fma, a: x, b: y, c }))
     }
@@ -103,7 +105,21 @@ impl Relax<'_> {
         if !matches!(dtype, DType::F32 | DType::F64) {
             return Ok(None);
         }
-        let (mut changes, mut fewer, mut at) = (Vec::new(), None, b);
+        let Some((divisor, changes)) = self.fewest(b) else { return Ok(None) };
+        let one = Constant::parse_float(dtype, "1.0").ok_or("a type without 1")?;
+        let mut one = self.func.compute(Op::Const { value: one }, span, &mut self.insts)?;
+        let shape = self.func.ty(divisor).shape;
+        if shape != Shape::SCALAR {
+            one = self.func.compute(Op::Splat { x: one, shape }, span, &mut self.insts)?;
+        }
+        let reciprocal =
+            self.func.compute(Op::Binary { kind: BinaryKind::Div, a: one, b: divisor }, span, &mut self.insts)?;
+        Ok(Some(Op::Binary { kind: BinaryKind::Mul, a, b: self.changed(reciprocal, &changes, span)? }))
+    }
+
+    /// The numbers that a tile is made of, if these are fewer than its elements, and by which changes of shape, the last one first.
+    fn fewest(&self, tile: Value) -> Option<(Value, Vec<Op>)> {
+        let (mut changes, mut fewer, mut at) = (Vec::new(), None, tile);
         while let Some(op) = self.defs.op(self.func, at) {
             let x = if let Op::Splat { x, .. } = op { Some(x) } else { op.shape_change().map(|(x, _)| x) };
             let Some(x) = x else { break };
@@ -113,19 +129,17 @@ impl Relax<'_> {
             }
             at = x;
         }
-        let Some((divisor, depth)) = fewer else { return Ok(None) };
-        let one = Constant::parse_float(dtype, "1.0").ok_or("a type without 1")?;
-        let mut one = self.func.compute(Op::Const { value: one }, span, &mut self.insts)?;
-        let shape = self.func.ty(divisor).shape;
-        if shape != Shape::SCALAR {
-            one = self.func.compute(Op::Splat { x: one, shape }, span, &mut self.insts)?;
+        let (x, depth) = fewer?;
+        changes.truncate(depth);
+        Some((x, changes))
+    }
+
+    /// The same changes of shape of other numbers.
+    fn changed(&mut self, mut value: Value, changes: &[Op], span: Span) -> Result<Value, String> {
+        for mut change in changes.iter().rev().copied() {
+            change.map_operands(|_| value);
+            value = self.func.compute(change, span, &mut self.insts)?;
         }
-        let mut reciprocal =
-            self.func.compute(Op::Binary { kind: BinaryKind::Div, a: one, b: divisor }, span, &mut self.insts)?;
-        for mut change in changes.into_iter().take(depth).rev() {
-            change.map_operands(|_| reciprocal);
-            reciprocal = self.func.compute(change, span, &mut self.insts)?;
-        }
-        Ok(Some(Op::Binary { kind: BinaryKind::Mul, a, b: reciprocal }))
+        Ok(value)
     }
 }
