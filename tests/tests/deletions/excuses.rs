@@ -22,6 +22,20 @@ const fn not_filled_again(instruction: &'static str) -> Excuse {
     }
 }
 
+/// Loops in which a product goes on beside the next turn's other one.
+const OVERLAP: &[&str] = &[
+    "run/overlap sm_90a divisible16",
+    "run/overlap sm_90a aligned16",
+    "run/overlap_producer sm_90a divisible16",
+    "run/overlap_producer sm_90a aligned16",
+];
+
+/// The barrier between the stores of the left operand of such a loop and its first product.
+const fn own_rows(programs: &'static [&'static str], instruction: &'static str, nth: usize) -> Excuse {
+    let reason = "each warp has stored the rows of the operand that its part of the product reads";
+    Excuse { programs, instruction, nth, reason }
+}
+
 /// Products of one warpgroup, whose operands are stored by its threads, and not by copies.
 const ONE_WARPGROUP: &[&str] = &[
     "run/cluster_product sm_90a unit_stride",
@@ -33,6 +47,20 @@ const ONE_WARPGROUP: &[&str] = &[
 
 /// All of them.
 pub const EXCUSES: &[Excuse] = &[
+    own_rows(OVERLAP.split_at(2).0, "bar.sync 0", 2),
+    own_rows(OVERLAP.split_at(2).1, "bar.sync 1, 256", 1),
+    Excuse {
+        programs: OVERLAP,
+        instruction: "wgmma.fence.sync.aligned",
+        nth: 2,
+        reason: "the sum of the first product begins at 0, and its operands are in shared memory",
+    },
+    Excuse {
+        programs: OVERLAP,
+        instruction: "wgmma.fence.sync.aligned",
+        nth: 3,
+        reason: "the fence before the first product follows all that writes the registers of the second one",
+    },
     Excuse {
         programs: &[
             "run/copied_matrices sm_90a aligned16",

@@ -65,6 +65,8 @@ cases! {
     atomic_acq_rel,
     prefetch_shared,
     producer,
+    overlap,
+    overlap_producer,
     cluster_rows,
     cluster_argmax,
     cluster_moments,

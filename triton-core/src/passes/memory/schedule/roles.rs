@@ -3,14 +3,14 @@
 use super::Loop;
 use crate::analysis::{axis, pressure};
 use crate::ir::rings::WARPGROUP;
-use crate::ir::{Fill, Function, Producer, Role};
+use crate::ir::{Fill, Function, Inst, Producer, Role, in_flight};
 use crate::ops::Op;
 use crate::passes::Env;
 use std::borrow::Cow;
 
-/// Registers of a thread, as estimated, beyond which a producer gives its own to the consumers: in a block of 9 warps the assembler
-/// gives a thread 168, as in one of 12. Code of 128 sums a thread, for which 173 are estimated, takes 154.
-const MOST_BESIDE_WARP: u32 = 176;
+/// Registers of a thread beyond which a producer gives its own to the consumers: the assembler gives a thread of a block of 9 warps 168, as of
+/// one of 12.
+const MOST_BESIDE_WARP: u32 = 168;
 
 /// Why a function at stage 2 whose rings bulk copies fill has no producer. With one warpgroup of consumers nothing multiplies while it
 /// converts or stores, and a producer takes the place of other blocks that would.
@@ -31,10 +31,11 @@ pub(super) fn refusal(func: &Function) -> Option<Cow<'static, str>> {
     func.projection(Role::Producer).err().map(Cow::Owned)
 }
 
-/// Who fills the rings of a scheduled function by bulk copies, and why not a producer; empty if no ring is filled so.
+/// Who fills the rings of a scheduled function by bulk copies, and why not a producer; empty if no ring is filled so. Then which products go
+/// on beside others.
 pub(super) fn explain(func: &Function) -> String {
     let bulk = func.rings.keys().any(|ring| func.rings[ring].fill.is_bulk());
-    match func.producer {
+    let filled = match func.producer {
         Some(Producer::Warp) => "a producer of one warp fills them, ahead of the warps that multiply\n".into(),
         Some(Producer::Warpgroup) => {
             "a producer of one warp fills them, and gives registers to the warps that multiply\n".into()
@@ -44,6 +45,26 @@ pub(super) fn explain(func: &Function) -> String {
             format!("a thread that multiplies fills them, as {why}\n")
         }
         None => String::new(),
+    };
+    filled + beside(func)
+}
+
+/// Whether a product goes on beside the first one of a turn: that is waited for, and not the other one.
+fn beside(func: &Function) -> &'static str {
+    let newer = in_flight::InFlight::of(func).newer;
+    let goes_on = |inst: Inst| {
+        let Op::For { .. } = func.insts[inst].op else { return false };
+        let mut begun = Vec::new();
+        func.block(func.insts[inst].regions[0]).any(|(_, data)| {
+            begun.extend(data.results.iter().filter(|_| in_flight::is_product(&data.op)));
+            let Op::DotWait { sum } = data.op else { return false };
+            begun.contains(&sum) && data.results.iter().any(|&done| newer[done].is_some_and(|newer| newer > 0))
+        })
+    };
+    if func.walk().into_iter().any(goes_on) {
+        "the second product of a turn goes on beside the first one of the next turn\n"
+    } else {
+        ""
     }
 }
 
@@ -60,24 +81,46 @@ pub(super) fn decide(written: &Function, env: &Env) -> Option<Producer> {
     if refusal(written).is_some() {
         return None;
     }
-    let of = |in_ring: bool| -> u64 {
-        let buffers = written.buffers();
-        let those = buffers.iter().filter(|&&(_, buffer)| written.ring_of(buffer).is_some() == in_ring);
-        those.map(|&(_, buffer)| written.buffer_bytes(buffer)).sum()
-    };
-    // A ring and what is stored after it mostly share bytes.
-    let bytes = of(true).max(of(false));
-    let needed = pressure::registers(written, &axis::analyse(written, env.specialization)) + descriptors(written);
-    let registers = written.max_registers.unwrap_or(needed);
-    let wanted = pressure::wanted_blocks(written, env.target);
-    let resident = |threads: u32| env.target.resident_blocks(threads, registers, bytes as u32).min(wanted);
+    let needed = needed(written, env);
     let producer = if needed > MOST_BESIDE_WARP { Producer::Warpgroup } else { Producer::Warp };
+    let resident = |threads: u32| resident(written, env, threads, needed);
     match producer {
         Producer::Warp if resident(written.block_threads()) < resident(written.threads()) => None,
         // Of more warpgroups none could have more than it has, and a bound of the user's stays one.
         Producer::Warpgroup if written.num_warps > 2 * WARPGROUP || written.max_registers.is_some() => None,
         Producer::Warp | Producer::Warpgroup => Some(producer),
     }
+}
+
+/// Registers that the second product of a turn may take beside the first one where the user bounds them: the bound is for code without.
+const BESIDE: u32 = 8;
+
+/// Whether threads have the registers for a product that goes on beside the next one, and as many blocks are resident.
+pub(super) fn has_room(overlapping: &Function, producer: Option<Producer>, plain: &Function, env: &Env) -> bool {
+    let [beside, alone] = [overlapping, plain].map(|func| needed(func, env));
+    let of_consumers = producer.and_then(|of| of.registers(overlapping.num_warps, env.target.info().registers));
+    let most = of_consumers.map(|[_, most]| most).or(overlapping.max_registers);
+    let [of_beside, of_alone] =
+        [(overlapping, beside), (plain, alone)].map(|(func, needed)| resident(func, env, func.threads(), needed));
+    (most.is_none_or(|most| beside <= most) || beside <= alone + BESIDE) && of_beside >= of_alone
+}
+
+/// Registers of a thread, as estimated.
+fn needed(func: &Function, env: &Env) -> u32 {
+    pressure::registers(func, &axis::analyse(func, env.specialization)) + descriptors(func)
+}
+
+/// Blocks of this many threads that are resident together, as far as they are of use.
+fn resident(func: &Function, env: &Env, threads: u32, needed: u32) -> u32 {
+    let of = |in_ring: bool| -> u64 {
+        let buffers = func.buffers();
+        let those = buffers.iter().filter(|&&(_, buffer)| func.ring_of(buffer).is_some() == in_ring);
+        those.map(|&(_, buffer)| func.buffer_bytes(buffer)).sum()
+    };
+    // A ring and what is stored after it mostly share bytes.
+    let bytes = of(true).max(of(false));
+    let registers = func.max_registers.unwrap_or(needed);
+    env.target.resident_blocks(threads, registers, bytes as u32).min(pressure::wanted_blocks(func, env.target))
 }
 
 /// Registers of the descriptors of the longest product, which the assembler keeps for steps along K beyond the usual four of 32 bytes.
