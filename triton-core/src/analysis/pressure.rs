@@ -143,7 +143,7 @@ pub(super) fn temporaries(func: &Function, facts: &SideTable<Value, AxisInfo>, d
     if let Op::Dot { .. } = data.op {
         return fragments(func, &data.op);
     }
-    if let (Op::Fold { .. }, [_, _, ..]) = (data.op, &data.results[..]) {
+    if let (Op::Fold { kind: FoldKind::Reduce, .. }, [_, _, ..]) = (data.op, &data.results[..]) {
         return data.args.iter().map(|&v| func.registers(v) as u32).sum::<u32>().min(COMPARED);
     }
     if matches!(data.op, Op::Unary { kind: UnaryKind::Sin | UnaryKind::Cos, .. }) {
