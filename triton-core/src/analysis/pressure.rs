@@ -40,7 +40,7 @@ pub(super) const FOLDED: u32 = 4;
 const AHEAD: u32 = 64;
 
 /// Registers of the descriptors of operands in shared memory, and of what the assembler keeps beside the sums of products in flight. *Measured:*
-/// of 50 images of products by `wgmma` all but six need 2 to 18 registers fewer than is estimated, the others more than 30 fewer.
+/// of 43 images with products by `wgmma`, drawn at random, 20 need 2 to 18 registers fewer than is estimated, and 23 need 21 to 165 fewer.
 const DESCRIPTORS: u32 = 20;
 
 /// Registers beside them where each thread copies a part of the operands: 12 fewer, and a gathered product spills 92 bytes.
