@@ -317,6 +317,17 @@ LT = "cublasLt"
 UNFUSED = "torch unfused"
 
 
+def attention_of_head(q, k, v, causal):
+    """Attention of a head in double precision, some rows at a time."""
+    rows = []
+    for at in range(0, len(q), 2048):
+        scores = q[at : at + 2048].double() @ k.double().t() / math.sqrt(q.shape[1])
+        if causal:
+            scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(at + 1), -math.inf)
+        rows.append(torch.softmax(scores, dim=-1) @ v.double())
+    return torch.cat(rows)
+
+
 def second_of(case):
     """Where the second part of y begins: the bias behind the weight, or v behind k; aligned as both are."""
     _, columns, k = case["shape"]
@@ -631,14 +642,17 @@ class Side:
             return lambda: torch.nn.functional.gelu(torch.addmm(bias, x, y), approximate="tanh")
         if op == "attention":
             q, k, v = self.heads(case)
-            attend = torch.nn.functional.scaled_dot_product_attention
+
+            def attend():
+                sdpa = torch.nn.functional.scaled_dot_product_attention
+                return sdpa(q, k, v, is_causal=case["causal"]).view(out.shape)
 
             def by_cudnn():
                 backend = torch.nn.attention.SDPBackend.CUDNN_ATTENTION
                 with torch.nn.attention.sdpa_kernel([backend]):
-                    return attend(q, k, v).view(out.shape)
+                    return attend()
 
-            return by_cudnn if self.gpu else lambda: attend(q, k, v).view(out.shape)
+            return by_cudnn if self.gpu else attend
         if case["tf32"]:
             return lambda: rounded(x, y, out)
         if case["dtype"] == "i8":
@@ -709,9 +723,11 @@ class Side:
             return torch.nn.functional.gelu(sums, approximate="tanh")
         if op == "attention":
             tokens = case["shape"][2]
-            q, k, v = (operand[0].double() for operand in self.heads(case))
-            weights = torch.softmax(q @ k.transpose(1, 2) / math.sqrt(q.shape[2]), dim=-1)
-            return (weights @ v).reshape(-1, q.shape[2])[part]
+            first, last = part.start // tokens, (min(part.stop, case["shape"][0]) - 1) // tokens
+            heads = zip(*(operand[0, first : last + 1] for operand in self.heads(case)))
+            # Head by head: the scores of all of them are more than the memory holds.
+            found = torch.cat([attention_of_head(*head, case["causal"]) for head in heads])
+            return found[part.start - first * tokens :][: part.stop - part.start]
         return x[part].double() @ y.double()
 
     def compared(self, case, run):

@@ -3,6 +3,7 @@
 use crate::shapes::{self, Group};
 use serde::{Deserialize, Serialize};
 
+pub use crate::dtype::DType;
 pub use crate::shapes::Layouts;
 
 /// An operation.
@@ -27,24 +28,9 @@ pub enum Op {
     Matmul,
     /// out = gelu(x · w + bias), by the approximation with `tanh`; y is w, then bias ([`Case::second`])
     Linear,
-    /// out = softmax(x · kᵀ / √columns) · v of each head, which has as many rows as products are summed; y is k, then v ([`Case::second`])
+    /// out = softmax(x · kᵀ / √columns) · v of each head, which has as many rows as products are summed; y is k, then v ([`Case::second`]).
+    /// See [`Case::causal`].
     Attention,
-}
-
-/// An element type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DType {
-    /// 4 bytes
-    F32,
-    /// 2 bytes
-    F16,
-    /// 2 bytes
-    Bf16,
-    /// 8 bytes
-    F64,
-    /// 1 byte; results are of `i32`
-    I8,
 }
 
 /// One row of the comparison.
@@ -64,13 +50,15 @@ pub struct Case {
     pub layouts: Layouts,
     /// Whether a product rounds its operands of `f32` to the 10 explicit mantissa bits of TF32.
     pub tf32: bool,
+    /// Whether each row of attention sees the keys up to its own alone.
+    pub causal: bool,
     /// Elements from one row of x and of the result to the next, where rows are the operation's: the columns, if rows are dense.
     pub pitch: usize,
     /// The offset of each operand from an aligned address, in elements.
     pub offset: usize,
     /// Compulsory reads and writes.
     pub bytes: u64,
-    /// Operations on numbers, where they and not the bytes are the floor; else 0.
+    /// Operations on numbers, where they and not the bytes are the floor; else 0. Of causal attention half of those of all scores.
     pub flops: u64,
     /// The largest ‖found − reference‖ / ‖reference‖ that rounding explains.
     pub bound: f64,
@@ -82,48 +70,6 @@ impl Op {
     /// Whether each element of the result depends on one of each operand, at the same index.
     pub fn is_elementwise(self) -> bool {
         matches!(self, Op::Copy | Op::Add)
-    }
-}
-
-impl DType {
-    /// Bytes of an element.
-    pub fn bytes(self) -> usize {
-        match self {
-            DType::F64 => 8,
-            DType::F32 => 4,
-            DType::F16 | DType::Bf16 => 2,
-            DType::I8 => 1,
-        }
-    }
-
-    /// Bytes of an element of a result.
-    pub fn bytes_of_result(self) -> usize {
-        match self {
-            DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => self.bytes(),
-            DType::I8 => 4,
-        }
-    }
-
-    /// As in Rust.
-    pub fn name(self) -> &'static str {
-        match self {
-            DType::F64 => "f64",
-            DType::F32 => "f32",
-            DType::F16 => "f16",
-            DType::Bf16 => "bf16",
-            DType::I8 => "i8",
-        }
-    }
-
-    /// Half the distance from 1 to the next number: the largest relative error of a rounded result; integers are exact.
-    pub fn rounding(self) -> f64 {
-        match self {
-            DType::F64 => f64::EPSILON / 2.0,
-            DType::F32 => 1.0 / 16_777_216.0,
-            DType::F16 => 1.0 / 2048.0,
-            DType::Bf16 => 1.0 / 256.0,
-            DType::I8 => 0.0,
-        }
     }
 }
 
@@ -154,8 +100,9 @@ impl Case {
             Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::RmsNorm | Op::Transpose => 0,
         };
         let (name, copy) = (name.to_string(), copy.to_string());
-        let (layouts, tf32, pitch, offset) = (Layouts::NN, false, columns, 0);
-        let mut case = Case { name, op, dtype, n, shape, layouts, tf32, pitch, offset, bytes: 0, flops, bound, copy };
+        let (layouts, tf32, causal, pitch, offset) = (Layouts::NN, false, false, columns, 0);
+        let mut case =
+            Case { name, op, dtype, n, shape, layouts, tf32, causal, pitch, offset, bytes: 0, flops, bound, copy };
         let [x, y, out] = case.lengths();
         case.bytes = ((x + y) * dtype.bytes() + out * dtype.bytes_of_result()) as u64;
         case
@@ -179,6 +126,13 @@ impl Case {
             case.bound += 2.0 / 2048.0;
         }
         case
+    }
+
+    /// Attention of as many heads, each of as many tokens, in `bf16`.
+    pub fn attention(heads: usize, tokens: usize, columns: usize, causal: bool) -> Case {
+        let name = format!("attention bf16 {heads}x{tokens}x{columns}{}", if causal { " causal" } else { "" });
+        let case = Case::new(&name, Op::Attention, DType::Bf16, [heads * tokens, columns, tokens], "");
+        Case { flops: if causal { case.flops / 2 } else { case.flops }, causal, ..case }
     }
 
     /// Elements of x, y and out.
@@ -257,6 +211,9 @@ fn elementwise(n: usize) -> Vec<Case> {
 /// Elements at which the cases have the sizes that they are written down with.
 const FULL: usize = 1 << 27;
 
+/// Tokens of a batch of sequences.
+const TOKENS: usize = 16384;
+
 /// Rows, transposes and matrix products; with fewer elements in proportion, columns of rows excepted.
 fn tiled(n: usize) -> Vec<Case> {
     let share = n as f64 / FULL as f64;
@@ -318,9 +275,18 @@ fn tiled(n: usize) -> Vec<Case> {
     // Whole tiles of rows and of keys.
     let tokens = ((4096.0 * share.cbrt()) as usize / 128).max(1) * 128;
     for (columns, heads) in [(64, 32), (128, 16)] {
-        let heads = ((heads as f64 * share.cbrt()) as usize).max(1);
-        let name = format!("attention bf16 {heads}x{tokens}x{columns}");
-        cases.push(Case::new(&name, Op::Attention, DType::Bf16, [heads * tokens, columns, tokens], ""));
+        cases.push(Case::attention(((heads as f64 * share.cbrt()) as usize).max(1), tokens, columns, false));
+    }
+    // As many tokens in shorter and in longer sequences, all heads of 2048 columns together.
+    for (columns, causal) in [(64, false), (64, true), (128, false), (128, true)] {
+        for tokens in [1024, 2048, 4096, 8192, 16384] {
+            let all = ((TOKENS * 2048 / columns) as f64 * share) as usize;
+            let tokens = ((tokens as f64 * share.cbrt()) as usize / 128).max(1) * 128;
+            let case = Case::attention((all / tokens).max(1), tokens, columns, causal);
+            if cases.iter().all(|other| other.name != case.name) {
+                cases.push(case);
+            }
+        }
     }
     cases
 }
@@ -380,6 +346,9 @@ mod tests {
         let cases = cases(FULL, &[]);
         let table: Vec<(&str, u64)> = cases.iter().map(|c| (c.name.as_str(), c.bytes)).collect();
         let (f32s, f16s) = (12 << 27, 6 << 27);
+        let (table, of_sequences) = table.split_at(table.len() - 20);
+        assert!(of_sequences.iter().all(|&(_, bytes)| bytes == 8 << 25), "{of_sequences:?}");
+        assert_eq!(of_sequences[6].0, "attention bf16 256x2048x64 causal");
         assert_eq!(
             table,
             [
@@ -541,7 +510,7 @@ mod tests {
         for case in &cases {
             assert!(case.n % 16 == 0 || case.name.ends_with("tail"), "{case:?}");
             if case.flops > 0 {
-                let products = if case.op == Op::Attention { 2 } else { 1 };
+                let products = if case.op == Op::Attention && !case.causal { 2 } else { 1 };
                 let flops = products * 2 * case.shape.iter().product::<usize>() as u64;
                 assert_eq!((case.flops, case.copy.as_str()), (flops, ""));
                 continue;

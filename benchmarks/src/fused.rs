@@ -108,6 +108,8 @@ pub fn attend(case: &Case, stream: &Stream, operands: Operands<'_, bf16>) -> Out
     let [rows, columns, tokens] = case.shape;
     let shape = [1, rows / tokens, tokens, columns];
     let (k, v) = (y.view(shape)?, y.slice(case.second()..)?.view(shape)?);
-    triton_kernels::attention::attention(x.view(shape)?, k, v, out.view_mut(shape)?).launch(stream)?;
+    let of = triton_kernels::attention::attention(x.view(shape)?, k, v, out.view_mut(shape)?);
+    let of = if case.causal { of.causal() } else { of };
+    of.launch(stream)?;
     Ok(())
 }

@@ -28,6 +28,7 @@ mod coordinator;
 mod costs;
 mod cpu;
 mod data;
+mod dtype;
 mod first_launch;
 mod fused;
 mod judge;

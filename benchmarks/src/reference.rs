@@ -98,7 +98,8 @@ fn row<T: Number>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
         }
         Op::Attention => {
             let of_head = r / k * k * columns;
-            let (keys, values) = (&y[of_head..][..k * columns], &y[case.second() + of_head..][..k * columns]);
+            let seen = if case.causal { r % k + 1 } else { k };
+            let (keys, values) = (&y[of_head..][..seen * columns], &y[case.second() + of_head..][..seen * columns]);
             let dot = |key: &[T]| of_x().zip(key).map(|(a, b)| a * b.to_f64()).sum::<f64>() / (columns as f64).sqrt();
             let scores: Vec<f64> = keys.chunks(columns).map(dot).collect();
             let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
