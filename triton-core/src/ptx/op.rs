@@ -245,6 +245,8 @@ instructions! {
     SetMaxRegisters = Impure { registers: u32, more: bool };
     /// A barrier of all threads of the warp, which makes their stores visible.
     BarWarpSync = Impure;
+    /// Does nothing, for a nanosecond.
+    Nanosleep = Impure;
     Ret = Impure;
     /// Stores four words to global memory at once, visible to the host.
     StVolatile = Impure {} reads { srcs: Vec<Reg>, address: Reg };

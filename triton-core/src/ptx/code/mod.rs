@@ -3,6 +3,7 @@
 pub(crate) mod coalesce;
 pub(crate) mod dce;
 pub(crate) mod emitter;
+pub(crate) mod hold;
 pub(crate) mod packed;
 pub(crate) mod proxy;
 pub(crate) mod registers;

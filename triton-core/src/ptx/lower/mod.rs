@@ -109,9 +109,10 @@ pub fn lower(func: &Function, target: Target, promise: Specialization) -> Result
     done.map_err(LowerError::Mistake)?;
     cx.code.locate(Span::NONE);
     cx.emit(Op::Ret);
-    let (mut body, registers) = cx.code.finish();
+    let (mut body, mut registers) = cx.code.finish();
     crate::ptx::code::dce::remove_dead(&mut body, registers);
     crate::ptx::code::coalesce::coalesce(&mut body, registers);
+    crate::ptx::code::hold::hold(&mut body, &mut registers);
     let threads = func.block_threads();
     let shared_bytes = cx.buffers.bytes();
     let pressure = pressure::registers(func, &analyses.facts);

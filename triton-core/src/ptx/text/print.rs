@@ -514,6 +514,7 @@ impl Print for Inst {
                 put!(out, "st.volatile.global", Vector(srcs.len()), ".b32 [", address, "], ", Words(srcs))
             }
             Op::MembarSys => out.push_str("membar.sys"),
+            Op::Nanosleep => out.push_str("nanosleep.u32 1"),
             Op::Trap => out.push_str("trap"),
             Op::StLocal { src, offset } => put!(out, "st.local.b64 [args+", offset, "], ", src),
             Op::Printf { format, list } => {
