@@ -23,12 +23,7 @@ const fn not_filled_again(instruction: &'static str) -> Excuse {
 }
 
 /// Loops in which a product goes on beside the next turn's other one.
-const OVERLAP: &[&str] = &[
-    "run/overlap sm_90a divisible16",
-    "run/overlap sm_90a aligned16",
-    "run/overlap_producer sm_90a divisible16",
-    "run/overlap_producer sm_90a aligned16",
-];
+const OVERLAP: &[&str] = &["run/overlap sm_90a divisible16", "run/overlap sm_90a aligned16"];
 
 /// The barrier between the stores of the left operand of such a loop and its first product.
 const fn own_rows(programs: &'static [&'static str], instruction: &'static str, nth: usize) -> Excuse {

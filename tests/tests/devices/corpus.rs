@@ -66,7 +66,6 @@ cases! {
     prefetch_shared,
     producer,
     overlap,
-    overlap_producer,
     cluster_rows,
     cluster_argmax,
     cluster_moments,

@@ -13,8 +13,8 @@
 //! the slot that is filled is that of the product before the last, so the ring of copies has one slot more.
 //!
 //! Where a producer fills ([`Function::producer`], `roles`), an item is filled in its own turn, without a condition and with nothing ahead: the
-//! producer runs ahead by itself, and no barrier is in the loop. What other products read is in a ring of its own then. So it is where one
-//! warpgroup fills by bulk copies: the slot that it releases is filled again at once. There `overlap` may rotate the loop.
+//! producer runs ahead by itself, and no barrier is in the loop. What other products read is in a ring of its own then, and
+//! `overlap` may rotate the loop.
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its
 //! indices follow from the loop's counter, from what the loop does not change, and from views that nothing writes, such

@@ -31,9 +31,8 @@ struct Parts {
     /// Which of what the loop carries is the second sum, and what is yielded for it.
     carried: usize,
     sum: Value,
-    /// What the second part takes of the first one, but for the item, and for later items that are filled.
+    /// What the second part takes of the first one, but for the item.
     crossing: Vec<Value>,
-    later: Vec<Inst>,
 }
 
 /// Whether a loop can be rotated.
@@ -71,11 +70,7 @@ pub(super) fn overlap(func: &mut Function, block: Block, around: Inst) -> Result
     };
     let (mut first_turn, mut last_turn) = (split(false), split(true));
     let is_last = block == func.body;
-    last_turn.retain(|&inst| match func.insts[inst].op.ring_step() {
-        Some(RingStep::Fill(..)) => false,
-        Some(RingStep::Release(..)) => !is_last,
-        Some(RingStep::Wait(..) | RingStep::Slot(..)) | None => true,
-    });
+    last_turn.retain(|&inst| !(is_last && matches!(func.insts[inst].op, Op::RingRelease { .. })));
     let entry: WordMap<Value, Value> =
         [start].iter().chain(&inits).zip(&params).map(|(&init, param)| (copies[param], init)).collect();
     rename(func, &first_turn, &entry);
@@ -105,15 +100,10 @@ pub(super) fn overlap(func: &mut Function, block: Block, around: Inst) -> Result
     let before = item_before(func, item, span, &mut body)?;
     let mut taken: WordMap<Value, Value> = parts.crossing.iter().copied().zip(through).collect();
     taken.insert(item, before);
-    let later: Vec<Inst> = parts.later.iter().map(|&inst| func.copy_inst(inst)).collect();
-    for (&inst, &again) in parts.later.iter().zip(&later) {
-        taken.insert(func.insts[inst].results[0], func.insts[again].results[0]);
-    }
-    rename(func, &later, &taken);
     rename(func, &[&parts.ready[..], &[parts.second], &parts.done].concat(), &taken);
     rename(func, &parts.after, &WordMap::from_iter([(acc, parts.sum)]));
     body.extend(parts.ready.iter().copied().chain([parts.first, parts.second]));
-    body.extend(parts.beside.iter().chain(&later).chain(&parts.done).chain(&parts.after).copied());
+    body.extend(parts.beside.iter().chain(&parts.done).chain(&parts.after).copied());
     body.extend(insts.last());
     let end_of_turn = *insts.last().ok_or("a loop without an end")?;
     func.insts[end_of_turn].args = yielded;
@@ -122,7 +112,7 @@ pub(super) fn overlap(func: &mut Function, block: Block, around: Inst) -> Result
     (data.op, data.args, data.results) = (Op::For { start: next, end, step }, args, of_loop.clone());
     then.push(around);
 
-    // The second part of the last turn, after which nothing is filled, and in the kernel's own block nothing is released.
+    // The second part of the last turn. After it nothing is released in the kernel's own block.
     let (&last_item, others) = of_loop.split_last().ok_or("a loop that counts no items")?;
     let crossing = others.iter().skip(others.len() - parts.crossing.len());
     let mut taken: WordMap<Value, Value> = crossed_names(&parts, &copies).zip(crossing.copied()).collect();
@@ -206,17 +196,10 @@ impl Parts {
         let item = *func.blocks[region].params.last()?;
         let inside = func.defined_in(&[region]);
         let own = |v: Value| of_second.iter().any(|&inst| func.insts[inst].results.contains(&v));
-        let (mut crossing, mut later) = (Vec::new(), Vec::new());
+        let mut crossing = Vec::new();
         for v in operands.into_iter().filter(|&v| inside[v] && v != item && !own(v)) {
-            let inst = defs.definition_in(v, region);
-            let is_later = |&inst: &Inst| {
-                let Op::Binary { kind: BinaryKind::Add, a, b } = func.insts[inst].op else { return false };
-                a == item && defs.constant(func, b).is_some()
-            };
-            match inst.filter(is_later) {
-                Some(inst) if !later.contains(&inst) => later.push(inst),
-                None if !crossing.contains(&v) => crossing.push(v),
-                Some(_) | None => {}
+            if !crossing.contains(&v) {
+                crossing.push(v);
             }
         }
 
@@ -255,15 +238,15 @@ impl Parts {
         let after: Vec<Inst> = body.iter().filter(|inst| after.contains(inst)).copied().collect();
         let rest = body.iter().filter(|inst| !of_second.contains(inst) && !after.contains(inst) && **inst != first);
         let (before, beside) = rest.partition(|&&inst| at(inst) < at(first));
-        Some(Parts { before, first, beside, after, ready, second, done, carried, sum, crossing, later })
+        Some(Parts { before, first, beside, after, ready, second, done, carried, sum, crossing })
     }
 }
 
-/// Whether an instruction is a step of a ring, or sees a slot of it in another shape; but for what a producer does.
+/// Whether an instruction is a consumer's step of a ring, or sees a slot of it in another shape.
 fn is_of_ring(func: &Function, inst: Inst, ring: RingId, ring_of: &impl Fn(Value) -> Option<RingId>) -> bool {
     let data = &func.insts[inst];
     match data.op.ring_step() {
-        Some(RingStep::Fill(buffer, _)) => func.producer.is_none() && ring_of(buffer) == Some(ring),
+        Some(RingStep::Fill(..)) => false,
         Some(RingStep::Slot(buffer, _)) => ring_of(buffer) == Some(ring),
         Some(RingStep::Wait(of, _) | RingStep::Release(of, _)) => of == ring,
         None => func.aliased(data).is_some_and(|(x, _)| ring_of(x) == Some(ring)),

@@ -14,26 +14,24 @@ impl Plan {
     /// None for a function that the verifier accepts.
     pub fn of(func: &Function, env: &Env, loops: Vec<Loop>) -> Result<Plan, String> {
         let producer = roles::candidate(func, &loops);
-        let plan = Plan { loops, slots: 2, peers: func.peers, producer, overlaps: false }.with_slots(func, env)?;
+        let mut plan = Plan { loops, slots: 2, peers: func.peers, producer, overlaps: false }.with_slots(func, env)?;
+        if producer.is_none() || plan.loops.is_empty() {
+            return Ok(Plan { producer: None, ..plan });
+        }
         let written = |plan: &Plan| {
             let mut written = func.clone();
             write::write(&mut written, plan).map(|()| written)
         };
-        if plan.loops.is_empty() {
-            return Ok(Plan { producer: None, ..plan });
-        }
         let plain = written(&plan)?;
-        let decided = |func: &Function| producer.and_then(|_| roles::decide(func, env));
-        if !plan.loops.iter().any(|of| overlap::is_possible(&plain, of.inst)) {
-            return Ok(Plan { producer: decided(&plain), ..plan });
+        plan.overlaps = plan.loops.iter().any(|of| overlap::is_possible(&plain, of.inst));
+        if plan.overlaps {
+            let overlapping = written(&plan)?;
+            let producer = roles::decide(&overlapping, env);
+            if producer.is_some_and(|producer| roles::has_room(&overlapping, producer, &plain, env)) {
+                return Ok(Plan { producer, ..plan });
+            }
         }
-        let plan = Plan { overlaps: true, ..plan };
-        let overlapping = written(&plan)?;
-        let (of_plain, of_overlapping) = (decided(&plain), decided(&overlapping));
-        let is_better = of_overlapping.is_some() == producer.is_some()
-            && roles::has_room(&overlapping, of_overlapping, &plain, env);
-        let producer = if is_better { of_overlapping } else { of_plain };
-        Ok(Plan { producer, overlaps: is_better, ..plan })
+        Ok(Plan { producer: roles::decide(&plain, env), overlaps: false, ..plan })
     }
 
     fn with_slots(self, func: &Function, env: &Env) -> Result<Plan, String> {

@@ -96,9 +96,9 @@ pub(super) fn decide(written: &Function, env: &Env) -> Option<Producer> {
 const BESIDE: u32 = 8;
 
 /// Whether threads have the registers for a product that goes on beside the next one, and as many blocks are resident.
-pub(super) fn has_room(overlapping: &Function, producer: Option<Producer>, plain: &Function, env: &Env) -> bool {
+pub(super) fn has_room(overlapping: &Function, producer: Producer, plain: &Function, env: &Env) -> bool {
     let [beside, alone] = [overlapping, plain].map(|func| needed(func, env));
-    let of_consumers = producer.and_then(|of| of.registers(overlapping.num_warps, env.target.info().registers));
+    let of_consumers = producer.registers(overlapping.num_warps, env.target.info().registers);
     let most = of_consumers.map(|[_, most]| most).or(overlapping.max_registers);
     let [of_beside, of_alone] =
         [(overlapping, beside), (plain, alone)].map(|(func, needed)| resident(func, env, func.threads(), needed));

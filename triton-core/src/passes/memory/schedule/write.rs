@@ -21,7 +21,7 @@ pub(super) fn write(func: &mut Function, plan: &Plan) -> Result<(), String> {
     plan.loops.iter().try_for_each(|of| {
         let slots = plan.slots.min(func.stages(of.inst));
         let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
-        if of.is_decoupled(scheduler.func) {
+        if plan.producer.is_some() {
             scheduler.decouple(of, slots)?;
             return if plan.overlaps { overlap::overlap(func, of.block, of.inst) } else { Ok(()) };
         }
@@ -30,44 +30,6 @@ pub(super) fn write(func: &mut Function, plan: &Plan) -> Result<(), String> {
             None => Ok(()),
         }
     })
-}
-
-impl Loop {
-    /// Whether what fills its rings does so without a barrier of the block.
-    fn is_decoupled(&self, func: &Function) -> bool {
-        let by_one_warpgroup =
-            || func.num_warps <= WARPGROUP && self.stored.is_empty() && self.copies.iter().all(|copy| copy.bulk);
-        func.producer.is_some() || by_one_warpgroup()
-    }
-}
-
-/// A ring of a loop, what fills it, and the wait after which nothing reads its item.
-#[derive(Clone)]
-struct OfRing<'a> {
-    ring: RingId,
-    copies: &'a [Copy],
-    done: Option<Inst>,
-}
-
-/// An item that is filled, if a condition holds, in an iteration in which values have other names, such as the loop's counter.
-struct Filled {
-    item: Value,
-    when: Value,
-    renamed: WordMap<Value, Value>,
-}
-
-/// What is filled before a loop, and in its turns from then on.
-struct First {
-    /// The first item, and whether there is one.
-    item: Value,
-    any: Value,
-    /// The end of the loop, less a step: whether there is a second turn.
-    second: Value,
-    /// How many items after its own a turn fills.
-    lead: u32,
-    /// How much more its counter is then, and what it is below in each turn that fills one.
-    ahead: Value,
-    limit: Value,
 }
 
 struct Scheduler<'a> {
@@ -102,11 +64,32 @@ impl Scheduler<'_> {
             rings.push(self.func.rings.push(Ring { slots: STORED, fill: Fill::Stored, buffers }));
         }
         let body = self.func.blocks[region].insts.clone();
-        let counter = self.func.blocks[region].params[0];
 
         // Before the loop.
         self.insts.extend(copies.iter().map(|copy| copy.alloc).chain(stored.iter().map(|of| of.alloc)));
-        let first = self.fill_first([start, end, step], counter, lead, &[copies])?;
+        let counter = self.func.blocks[region].params[0];
+        let dtype = self.func.ty(counter).elem.num().ok_or("a loop that counts no numbers")?;
+        let least = Constant::int(dtype, if dtype == DType::I64 { i64::MIN.into() } else { i32::MIN.into() });
+        let least = self.op(Op::Const { value: least })?;
+        let (mut at, mut limit) = (start, end);
+        let (mut items, mut limits) = (Vec::new(), Vec::new());
+        for item in 0..lead {
+            if item > 0 {
+                at = self.binary(BinaryKind::Add, at, step)?;
+                limit = self.limit(limit, step, least)?;
+                limits.push(limit);
+            }
+            let item = self.op(Op::Const { value: Constant::int(DType::I32, item.into()) })?;
+            let when = self.op(Op::Compare { kind: CompareKind::Lt, a: start, b: limit })?;
+            self.fills(copies, item, WordMap::from_iter([(counter, at)]), when)?;
+            items.push((item, when));
+        }
+        limit = self.limit(limit, step, least)?;
+        limits.push(limit);
+        let mut ahead = step;
+        for _ in 1..lead {
+            ahead = self.binary(BinaryKind::Add, ahead, step)?;
+        }
         let (item, last) = self.count_items(block, inst)?;
 
         // In the loop.
@@ -118,8 +101,11 @@ impl Scheduler<'_> {
             // A thread of the one warpgroup that multiplies knows that its product is done.
             let needs_barrier = !bulk || !stored.is_empty() || cx.func.num_warps > WARPGROUP;
             let sync = needs_barrier.then(|| cx.insert(Op::Sync { scope: Scope::Block })).transpose()?;
-            let mut later = cx.later(item, counter, &first)?;
-            cx.fills(copies, &mut later)?;
+            let items = cx.op(Op::Const { value: Constant::int(DType::I32, lead.into()) })?;
+            let later = cx.binary(BinaryKind::Add, item, items)?;
+            let when = cx.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: limit })?;
+            let then = cx.binary(BinaryKind::Add, counter, ahead)?;
+            cx.fills(copies, later, WordMap::from_iter([(counter, then)]), when)?;
             Ok::<Option<Inst>, String>(sync)
         };
         // Here the barrier serves the fill, too. A fill after the product would be issued later: that costs 8 % of a
@@ -156,73 +142,52 @@ impl Scheduler<'_> {
         if let Some(flight) = in_flight {
             self.end_loop(block, inst, flight, if block == self.func.body && bulk { &[] } else { &rings }, last)?;
         }
-        let First { item: first, any, second: limit, .. } = first;
-        let of = |sync| Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit };
+        let (first, any) = items[0];
+        let of =
+            |sync| Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] };
         Ok(sync.filter(|_| !bulk).map(of))
     }
 
-    /// The same where who fills has not to meet those that read: where a producer does, or the one warpgroup that there is. What other
-    /// products read is in a ring of its own, which is waited for where it is first read, and released where the last product that reads it
-    /// is done. A producer fills an item in its own turn, without a condition. Else the slot that is released is filled again.
+    /// The same where a producer fills: an item is filled in its own turn, without a condition. What other products read is in a ring of
+    /// its own, which is waited for where it is first read, and released where the last product that reads it is done.
     fn decouple(mut self, of: &Loop, slots: u32) -> Result<(), String> {
         let Loop { block, inst, ref copies, in_flight, .. } = *of;
-        let data = &self.func.insts[inst];
-        let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
+        let region = self.func.insts[inst].regions[0];
         self.span = self.func.insts[copies[0].load].span;
         let readers = Readers::of(self.func, region);
-        let mut of_rings = Vec::new();
+        let mut open: Vec<(RingId, Vec<Copy>)> = Vec::new();
         for alike in copies.chunk_by(|a, b| readers.products(a.buffer) == readers.products(b.buffer)) {
-            let done = readers.last_wait(self.func, region, alike[0].buffer);
-            of_rings.push(OfRing { ring: self.ring(slots, Fill::Bulk, alike), copies: alike, done });
+            open.push((self.ring(slots, Fill::Bulk, alike), alike.to_vec()));
         }
-        let rings: Vec<RingId> = of_rings.iter().map(|of| of.ring).collect();
+        let rings: Vec<RingId> = open.iter().map(|&(ring, _)| ring).collect();
+        let done: Vec<(RingId, Option<Inst>)> =
+            open.iter().map(|(ring, of)| (*ring, readers.last_wait(self.func, region, of[0].buffer))).collect();
         let body = self.func.blocks[region].insts.clone();
-        let counter = self.func.blocks[region].params[0];
 
         self.insts.extend(copies.iter().map(|copy| copy.alloc));
-        let mut next = None;
-        if self.func.producer.is_none() {
-            // A slot is filled again for the item that is as many later as there are slots: where a product goes on, that is the one before.
-            let lead = slots - u32::from(in_flight.is_some());
-            let copies: Vec<&[Copy]> = of_rings.iter().map(|of| of.copies).collect();
-            next = Some(self.fill_first([start, end, step], counter, lead, &copies)?);
-        }
-        let always = Constant { dtype: DType::Bool, bits: 1 };
-        let always = next.is_none().then(|| self.op(Op::Const { value: always })).transpose()?;
+        let always = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
         let (item, last) = self.count_items(block, inst)?;
-        if let Some(when) = always {
-            for of in &of_rings {
-                self.fills(of.copies, &mut Filled { item, when, renamed: WordMap::default() })?;
-            }
+        for (_, copies) in &open {
+            self.fills(copies, item, WordMap::default(), always)?;
         }
-        let mut later = None;
         let mut slots: WordMap<Value, Value> = WordMap::default();
-        let mut open = of_rings.clone();
         let (end, rest) = body.split_last().ok_or("a loop without an end")?;
         for &inst in rest.iter().filter(|inst| !of.replaces(inst)) {
             let mut operands = Vec::new();
             self.func.insts[inst].for_each_operand(|v| operands.push(v));
-            let is_read = |of: &mut OfRing| of.copies.iter().any(|copy| operands.contains(&copy.buffer));
-            for OfRing { ring, copies, .. } in open.extract_if(.., is_read).collect::<Vec<_>>() {
+            let is_read = |copy: &Copy| operands.contains(&copy.buffer);
+            for (ring, copies) in open.extract_if(.., |(_, copies)| copies.iter().any(is_read)).collect::<Vec<_>>() {
                 self.insert(Op::RingWait { ring, item })?;
                 copies.iter().try_for_each(|copy| self.slot(copy.buffer, item, &mut slots))?;
             }
             self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
             self.insts.push(inst);
-            let mut released = Vec::new();
             if let Some(flight) = in_flight.filter(|flight| flight.wait == inst) {
                 self.end_flight(flight, &rings, item)?;
-                released.clone_from(&of_rings);
             } else if in_flight.is_none() {
-                released = of_rings.iter().filter(|of| of.done == Some(inst)).cloned().collect();
-                for of in &released {
-                    self.insert(Op::RingRelease { ring: of.ring, item })?;
+                for &(ring, _) in done.iter().filter(|&&(_, wait)| wait == Some(inst)) {
+                    self.insert(Op::RingRelease { ring, item })?;
                 }
-            }
-            if let Some(next) = next.as_ref().filter(|_| !released.is_empty()) {
-                let mut filled = later.take().map_or_else(|| self.later(item, counter, next), Ok)?;
-                released.iter().try_for_each(|of| self.fills(of.copies, &mut filled))?;
-                later = Some(filled);
             }
         }
         self.end_turn(inst, *end, item, in_flight)?;
@@ -230,50 +195,6 @@ impl Scheduler<'_> {
             self.end_loop(block, inst, flight, if block == self.func.body { &[] } else { &rings }, last)?;
         }
         Ok(())
-    }
-
-    /// Fills the first items of rings before a loop, as far as it comes to them: as many as are ahead of its turns.
-    fn fill_first(
-        &mut self,
-        [start, end, step]: [Value; 3],
-        counter: Value,
-        lead: u32,
-        of_rings: &[&[Copy]],
-    ) -> Result<First, String> {
-        let dtype = self.func.ty(counter).elem.num().ok_or("a loop that counts no numbers")?;
-        let least = Constant::int(dtype, if dtype == DType::I64 { i64::MIN.into() } else { i32::MIN.into() });
-        let least = self.op(Op::Const { value: least })?;
-        let (mut at, mut limit) = (start, end);
-        let (mut first, mut limits) = (None, Vec::new());
-        for item in 0..lead {
-            if item > 0 {
-                at = self.binary(BinaryKind::Add, at, step)?;
-                limit = self.limit(limit, step, least)?;
-                limits.push(limit);
-            }
-            let item = self.op(Op::Const { value: Constant::int(DType::I32, item.into()) })?;
-            let when = self.op(Op::Compare { kind: CompareKind::Lt, a: start, b: limit })?;
-            let mut filled = Filled { item, when, renamed: WordMap::from_iter([(counter, at)]) };
-            of_rings.iter().try_for_each(|copies| self.fills(copies, &mut filled))?;
-            first.get_or_insert((item, when));
-        }
-        limit = self.limit(limit, step, least)?;
-        limits.push(limit);
-        let mut ahead = step;
-        for _ in 1..lead {
-            ahead = self.binary(BinaryKind::Add, ahead, step)?;
-        }
-        let (item, any) = first.ok_or("a ring that is not filled ahead")?;
-        Ok(First { item, any, second: limits[0], lead, limit, ahead })
-    }
-
-    /// The item that a turn fills.
-    fn later(&mut self, item: Value, counter: Value, first: &First) -> Result<Filled, String> {
-        let items = self.op(Op::Const { value: Constant::int(DType::I32, first.lead.into()) })?;
-        let later = self.binary(BinaryKind::Add, item, items)?;
-        let when = self.op(Op::Compare { kind: CompareKind::Lt, a: counter, b: first.limit })?;
-        let then = self.binary(BinaryKind::Add, counter, first.ahead)?;
-        Ok(Filled { item: later, when, renamed: WordMap::from_iter([(counter, then)]) })
     }
 
     /// A ring that copies fill.
@@ -364,13 +285,19 @@ impl Scheduler<'_> {
         self.binary(BinaryKind::Add, item, one)
     }
 
-    /// The fills of an item.
-    fn fills(&mut self, copies: &[Copy], filled: &mut Filled) -> Result<(), String> {
+    /// The fills of an item, in an iteration in which the loop's counter has another name.
+    fn fills(
+        &mut self,
+        copies: &[Copy],
+        item: Value,
+        mut renamed: WordMap<Value, Value>,
+        when: Value,
+    ) -> Result<(), String> {
         let mut fills = Vec::new();
         for copy in copies {
-            remat::repeat(self.func, &copy.slice, &mut filled.renamed, self.span, &mut self.insts)?;
-            let mut fill = Op::RingFill { buffer: copy.buffer, item: filled.item, from: copy.from, when: filled.when };
-            fill.map_operands(|v| filled.renamed.get(&v).copied().unwrap_or(v));
+            remat::repeat(self.func, &copy.slice, &mut renamed, self.span, &mut self.insts)?;
+            let mut fill = Op::RingFill { buffer: copy.buffer, item, from: copy.from, when };
+            fill.map_operands(|v| renamed.get(&v).copied().unwrap_or(v));
             fills.push((fill, self.func.insts[copy.load].span));
         }
         for (fill, span) in fills {
