@@ -120,7 +120,7 @@ fn addition(options: &Options, stream: &Stream) -> Outcome<(Comparison, bool)> {
     Ok((compared, right))
 }
 
-/// out = x · y + x · z by a program: an image of three tensor maps.
+/// out = x · y + x · z by a program: an image of four tensor maps.
 #[triton::kernel]
 fn two_products(x: Tensor<bf16, 2>, y: Tensor<bf16, 2>, z: Tensor<bf16, 2>, out: TensorMut<bf16, 2>) {
     let mut acc = zeros::<f32>([64, 64]);

@@ -58,9 +58,9 @@ fn launches() {
             "",
             &[
                 "| add, 4 arguments ",
-                "| matmul::<bf16, 128, 256, 64>, 2 tensor maps ",
-                "| pooled::<128, 256, 64>, 2 tensor maps ",
-                "| two_products, 3 tensor maps ",
+                "| matmul::<bf16, 128, 256, 64>, 3 tensor maps ",
+                "| pooled::<128, 256, 64>, 3 tensor maps ",
+                "| two_products, 4 tensor maps ",
                 "WRONG: `add` computed something else than 1 + 2; the product of ones is not K; the product of ones by a pool is",
             ],
         ),

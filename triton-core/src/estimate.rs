@@ -15,7 +15,7 @@ use crate::analysis::{axis, pressure};
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::{LANES, access, cost};
 use crate::metadata::{Arg, Specialization, Target};
-use crate::ops::{Control, DotKind, Op};
+use crate::ops::{Control, DotKind, Location, Op};
 use crate::passes::{self, Env};
 use crate::types::{Class, Type};
 use std::ops::{Add, Mul};
@@ -269,6 +269,10 @@ fn work(func: &Function, data: &InstData) -> Work {
             let by_threads = func.rings.keys().all(|ring| !func.rings[ring].fill.is_bulk());
             let copies = bytes / f64::from(access::WIDEST) / LANES as f64 * cost::ADDRESS_SLOTS * cost::ISSUE;
             Work { issue: if by_threads { copies } else { 0.0 }, sectors: bytes / 32.0, ..Work::default() }
+        }
+        Op::RingDrain { to: Location::View { shape, .. }, buffer, .. } => {
+            let bytes = shape.elements() as f64 * f64::from(func.ty(buffer).elem.bits() / 8);
+            Work { sectors: bytes / 32.0, ..Work::default() }
         }
         Op::SharedStore { value, .. } => {
             Work { issue: issue(value) / 4.0, shared: wavefronts(value), ..Work::default() }

@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(sums, [[config.ir.len(), ptx, config.images.len()]]);
         let text = render(&embedded);
         assert!(text.starts_with("| instance "), "{text}");
-        assert!(text.contains("sm_90a divisible16") && text.contains("sm_80 generic"), "{text}");
+        assert!(text.contains("sm_90a aligned16") && text.contains("sm_80 generic"), "{text}");
     }
 
     #[test]

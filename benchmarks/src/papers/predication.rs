@@ -2,7 +2,8 @@
 //! the same order of sums: by pointers that access every element, by pointers under masks, and by views, whose accesses are checked.
 //!
 //! Nothing is loaded ahead in any of the three (`num_stages = 1`), as their rings would be filled by other instructions: what differs is
-//! the checks alone. Their rates are therefore below those of the library's instances.
+//! the checks alone; on Hopper also who stores results of 16 bits to a view: bulk copies, which check themselves. Their rates are therefore
+//! below those of the library's instances.
 
 use crate::case::{Case, DType, scaled};
 use crate::coordinator::Schedule;
@@ -288,7 +289,11 @@ mod tests {
                     "{plain:?}"
                 );
                 assert_eq!(plain, masks);
-                assert_eq!(plain, views);
+                // On Hopper bulk copies store what is of 16 bits, and check the bounds themselves.
+                let until_stored = |of: &BTreeMap<&'static str, Vec<usize>>| {
+                    of.values().map(|counts| counts[..5].to_vec()).collect::<Vec<_>>()
+                };
+                assert_eq!(until_stored(&plain), until_stored(&views));
             };
         }
         check!(f32, 16, 1);

@@ -55,6 +55,8 @@ cases! {
     log,
     trig,
     raster,
+    drain,
+    odd_drain,
     persist,
     persist_short,
     atomic_f16_scan,

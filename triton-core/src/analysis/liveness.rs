@@ -47,9 +47,11 @@ pub fn analyse(func: &Function, alias: &SideTable<Value, Option<Value>>) -> Live
         carried_in: Vec::new(),
         branches: Vec::new(),
         dying: Vec::new(),
+        drained: Vec::new(),
     };
     walk.block(func.body);
-    let Walk { mut liveness, dying, .. } = walk;
+    let Walk { mut liveness, dying, drained, .. } = walk;
+    drained.into_iter().for_each(|buffer| liveness.intervals[buffer].last = liveness.last);
     let dies =
         |&(value, _, inst): &(Value, LiveInterval, Inst)| liveness.intervals[value].last <= liveness.numbers[inst].1;
     liveness.holes = dying.into_iter().filter(dies).map(|(value, hole, _)| (value, hole)).collect();
@@ -70,6 +72,8 @@ struct Walk<'a> {
     branches: Vec<(Inst, LiveInterval)>,
     /// A hole in the first branch of an `if`, in case the value dies in the second one.
     dying: Vec<(Value, LiveInterval, Inst)>,
+    /// Buffers that bulk copies may read until the function ends.
+    drained: Vec<Value>,
 }
 
 impl Walk<'_> {
@@ -98,6 +102,7 @@ impl Walk<'_> {
                         func.rings[ring].buffers.iter().for_each(|of| self.used(of.buffer, number));
                     }
                     // The buffer is an operand.
+                    Some(RingStep::Drain(buffer, _)) => self.drained.push(buffer),
                     Some(RingStep::Fill(..) | RingStep::Slot(..)) | None => {}
                 }
                 let kept = |v: Value| self.carried_in[depth].push(self.alias[v].unwrap_or(v));

@@ -195,7 +195,8 @@ fn vectors(data: &InstData) -> Option<Location> {
 
 /// Whether one thread fills the rings of a function, all of them.
 fn is_filled_by_one(func: &Function) -> bool {
-    !func.rings.is_empty() && func.rings.keys().all(|ring| func.rings[ring].fill.is_bulk())
+    let mut filled = func.rings.keys().filter(|&ring| !func.is_drained(ring)).peekable();
+    filled.peek().is_some() && filled.all(|ring| func.rings[ring].fill.is_bulk())
 }
 
 /// Registers of 32 bits that each value takes.

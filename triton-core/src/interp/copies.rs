@@ -20,6 +20,8 @@ pub(super) struct Rings {
     pub(super) flight: VecDeque<Vec<Copy>>,
     /// Items in flight that bulk copies fill.
     pub(super) bulk: Vec<Vec<Copy>>,
+    /// Copies to global memory that have not been waited for, in their order.
+    pub(super) drains: Vec<Drain>,
     /// What is in each slot of a buffer.
     pub(super) slots: HashMap<(Value, u32), Slot>,
     /// What was told by those who released the item of a slot that bulk copies fill.
@@ -39,6 +41,12 @@ pub(super) struct Together {
     pub(super) buffer: Value,
     pub(super) item: i128,
     pub(super) from: Option<Vec<u64>>,
+}
+
+/// A copy to global memory, and what it reads: each element by which thread.
+pub(super) struct Drain {
+    pub(super) source: Source,
+    pub(super) reads: Vec<(u32, Range<u64>)>,
 }
 
 /// What a slot holds.

@@ -11,6 +11,7 @@ mod assertions;
 mod clock;
 mod cluster;
 mod copies;
+mod drains;
 mod fault;
 mod fold;
 mod hints;
@@ -250,6 +251,7 @@ pub fn evaluate<'a>(
         | Op::RingFill { .. }
         | Op::RingWait { .. }
         | Op::RingSlot { .. }
+        | Op::RingDrain { .. }
         | Op::RingRelease { .. }
         | Op::DotWait { .. }
         | Op::Sync { .. }
@@ -315,7 +317,11 @@ impl Machine<'_> {
                 self.bind(&inst.results, vec![result]);
             }
             Op::Permute { x, .. } | Op::Reshape { x, .. } if func.mem(x).is_some() => self.alias(x, inst.results[0]),
-            Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } | Op::RingRelease { .. } => {
+            Op::RingFill { .. }
+            | Op::RingWait { .. }
+            | Op::RingSlot { .. }
+            | Op::RingDrain { .. }
+            | Op::RingRelease { .. } => {
                 let result = self.ring(inst).map_err(|what| self.error(inst, &what))?;
                 self.bind(&inst.results, vec![result]);
             }
@@ -519,6 +525,7 @@ impl Machine<'_> {
             | Op::RingFill { .. }
             | Op::RingWait { .. }
             | Op::RingSlot { .. }
+            | Op::RingDrain { .. }
             | Op::RingRelease { .. }
             | Op::DotWait { .. }
             | Op::Sync { .. }

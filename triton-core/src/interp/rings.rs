@@ -40,6 +40,10 @@ impl Machine<'_> {
             let item = self.item(item);
             return self.wait(ring, item).map(|()| Vec::new());
         }
+        if let Op::RingDrain { buffer, item, to } = inst.op {
+            let item = self.item(item);
+            return self.drain(buffer, item, to).map(|()| Vec::new());
+        }
         if let Op::RingRelease { ring, item } = inst.op {
             let item = self.item(item);
             for of in &self.func.rings[ring].buffers {
@@ -50,6 +54,7 @@ impl Machine<'_> {
                 if self.threads.products.iter().flatten().any(|read| read.source == source) {
                     return Err(format!("item {item} of {} is released while a product reads it", of.buffer));
                 }
+                self.drained(source)?;
                 self.landed(of.buffer, item, "released")?.state = State::Released;
                 if self.func.producer.is_some() {
                     let slot = self.slot_of(of.buffer, item)?;
@@ -84,13 +89,13 @@ impl Machine<'_> {
         Constant { dtype: DType::I32, bits: self.value(item)[0] }.as_int().unwrap_or(0)
     }
 
-    fn slot_of(&self, buffer: Value, item: i128) -> Result<u32, String> {
+    pub(super) fn slot_of(&self, buffer: Value, item: i128) -> Result<u32, String> {
         let slots = i128::from(self.func.slots(buffer));
         u32::try_from(item % slots).map_err(|_| format!("item {item} of {buffer}: items are counted from 0"))
     }
 
     /// The slot of an item that has landed and is not released.
-    fn landed(&mut self, buffer: Value, item: i128, done: &str) -> Result<&mut Slot, String> {
+    pub(super) fn landed(&mut self, buffer: Value, item: i128, done: &str) -> Result<&mut Slot, String> {
         let slot = self.slot_of(buffer, item)?;
         let found = self.threads.rings.slots.get_mut(&(buffer, slot)).filter(|slot| slot.item == item);
         let found = found.ok_or_else(|| format!("item {item} of {buffer} is {done}, but is not in its slot"))?;
@@ -134,7 +139,7 @@ impl Machine<'_> {
             let copies = std::mem::take(open);
             match func.rings[ring].fill {
                 Fill::Bulk => bulk.push(copies),
-                Fill::CpAsync { .. } | Fill::Stored => flight.push_back(copies),
+                Fill::CpAsync { .. } | Fill::Stored | Fill::Drained => flight.push_back(copies),
             }
             *items += 1;
         }
@@ -197,7 +202,7 @@ impl Machine<'_> {
                 }
                 lead - 1
             }
-            Fill::Stored => return Err("a wait for a ring that threads store to".into()),
+            Fill::Stored | Fill::Drained => return Err("a wait for a ring that threads store to".into()),
         };
         for of in &ring.buffers {
             let slot = self.slot_of(of.buffer, item)?;

@@ -36,7 +36,7 @@ pub(super) struct Threads {
     used: SideTable<Value, bool>,
     pub(super) clocks: Clocks,
     pub(super) positions: Positions,
-    global: Shadow,
+    pub(super) global: Shadow,
     order: Order,
     pub(super) shared: Shadow,
     pub(super) rings: Rings,
@@ -361,7 +361,7 @@ impl Threads {
     }
 
     /// Loads elements of a tile from a buffer in shared memory.
-    fn load(
+    pub(super) fn load(
         &mut self,
         source: Source,
         accesses: impl Iterator<Item = ElementAccess>,

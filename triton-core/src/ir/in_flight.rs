@@ -98,7 +98,7 @@ impl InFlight {
 
 /// Whether an operation is a product that goes on.
 pub fn is_product(op: &Op) -> bool {
-    op.agent() == Agent::AsyncProxy
+    matches!(op, Op::Dot { .. }) && op.agent() == Agent::AsyncProxy
 }
 
 /// The sums to whose registers a product adds: a parameter of its block, another sum there, or what a wait for one

@@ -313,6 +313,7 @@ impl Parser {
             ["lead", lead] => Fill::CpAsync { lead: number(lead)? },
             ["bulk"] => Fill::Bulk,
             ["stored"] => Fill::Stored,
+            ["drained"] => Fill::Drained,
             _ => return Err(form.into()),
         };
         if id != RingId(self.func.rings.len() as u32).to_string() {

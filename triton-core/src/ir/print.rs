@@ -78,6 +78,7 @@ pub fn print(func: &Function) -> String {
         let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();
         let fill = match fill {
             Fill::Stored => "stored".to_string(),
+            Fill::Drained => "drained".to_string(),
             Fill::CpAsync { lead } => format!("lead {lead}"),
             Fill::Bulk => "bulk".to_string(),
         };

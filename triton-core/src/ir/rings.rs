@@ -5,10 +5,10 @@
 
 use super::{Function, Inst, LayoutId, Value};
 use crate::entity::SideTable;
-use crate::layout::hopper::{self, TmaBox};
-use crate::layout::{Mem, Swizzle};
+use crate::layout::hopper::{self, TmaBox, WarpBoxes};
+use crate::layout::{Layout, Mem, Swizzle};
 use crate::metadata::{MAX_RANK, MapElements, MapSwizzle, TensorMap};
-use crate::ops::{Agent, Location, Memory, Op, RingStep};
+use crate::ops::{Agent, Location, Memory, Op, RingStep, Values};
 use crate::types::{DType, RingId};
 
 /// Warps that run a product by `wgmma` together.
@@ -30,6 +30,8 @@ pub struct Ring {
 pub enum Fill {
     /// Threads store an item to its slot, and nothing waits for it but barriers.
     Stored,
+    /// The same of a result, which bulk copies take to global memory.
+    Drained,
     /// All threads, by `cp.async`. They wait for the oldest of the items in flight, whichever is named.
     CpAsync {
         /// How many items, of this ring and of rings that are filled after it, are filled when the first one is waited for, and from then
@@ -82,6 +84,13 @@ pub struct Item {
     pub base: Option<Value>,
     /// Items after it.
     pub offset: i128,
+}
+
+impl Item {
+    /// Whether it is certain that it comes before item 0.
+    pub fn is_before_all(self) -> bool {
+        self.base.is_none() && self.offset < 0
+    }
 }
 
 impl Function {
@@ -147,6 +156,31 @@ impl Function {
         let Location::View { base, at, .. } = from else { return None };
         let boxes = hopper::tma_box(self.mem(buffer)?, self.ty(buffer).shape).filter(|boxes| boxes.major == 1)?;
         let boxes = boxes.part(blocks)?;
+        let elements = if tf32 { MapElements::Tf32 } else { MapElements::Bits };
+        Some((self.tensor_map(base, at, boxes, elements)?, boxes))
+    }
+
+    /// The tensor map by which warps drain a buffer that has a panel of a tile at a time to a view, and the boxes of each; `None` if they
+    /// cannot.
+    pub fn bulk_drain(&self, buffer: Value, to: Location) -> Option<(TensorMap, WarpBoxes)> {
+        let Location::View { base, at, shape } = to else { return None };
+        let ty = self.ty(buffer);
+        let boxes = WarpBoxes::of(&self.layouts[self.fill_layout(buffer)?], self.mem(buffer)?, ty.shape)?;
+        let [across, _] = boxes.of.extent;
+        let rows = ty.shape.base().elements() as u32 / ty.shape.base().dims().last()?;
+        let is_panel = shape.dims().iter().rev().take(2).eq(&[across, rows]);
+        let map = self.tensor_map(base, at, boxes.of, MapElements::Bits).filter(|_| is_panel)?;
+        Some((map, boxes))
+    }
+
+    /// By which threads a slot of a ring is read that warps drain: each warp reads what it has stored.
+    pub fn drained_by(&self, of: RingBuffer) -> Layout {
+        let Layout { reg, lane, warp } = self.layouts[of.layout].clone();
+        Layout { reg: reg.into_iter().chain(lane).collect(), lane: [0; 5], warp }
+    }
+
+    /// The tensor map for boxes of a view at these indices.
+    fn tensor_map(&self, base: Value, at: Values, boxes: TmaBox, elements: MapElements) -> Option<TensorMap> {
         let [across, rows] = boxes.extent;
         let is_index = |&v: &Value| self.ty(v).elem.num() == Some(DType::I32);
         if rows > hopper::BOX || !at.as_slice().iter().all(is_index) {
@@ -159,8 +193,7 @@ impl Function {
         };
         let mut extents = [1; MAX_RANK];
         extents[..at.as_slice().len()].last_chunk_mut::<2>()?.copy_from_slice(&[rows, across]);
-        let elements = if tf32 { MapElements::Tf32 } else { MapElements::Bits };
-        Some((TensorMap::new(self.user_param(base)?, extents, swizzle, elements), boxes))
+        Some(TensorMap::new(self.user_param(base)?, extents, swizzle, elements))
     }
 
     /// The number of the parameter, as the user counts them, that arrives in this one and those after it.
@@ -182,12 +215,13 @@ impl Function {
     pub fn tensor_maps(&self) -> Vec<TensorMap> {
         let mut maps = Vec::new();
         for inst in self.walk() {
-            if let Op::RingFill { buffer, from, .. } = self.insts[inst].op
-                && let Some((map, _)) = self.bulk_fill(buffer, from)
-                && !maps.contains(&map)
-            {
-                maps.push(map);
+            let mut map = None;
+            if let Op::RingFill { buffer, from, .. } = self.insts[inst].op {
+                map = self.bulk_fill(buffer, from).map(|(map, _)| map);
+            } else if let Op::RingDrain { buffer, to, .. } = self.insts[inst].op {
+                map = self.bulk_drain(buffer, to).map(|(map, _)| map);
             }
+            maps.extend(map.filter(|map| !maps.contains(map)));
         }
         maps
     }
@@ -199,9 +233,14 @@ impl Function {
         self.bulk_copy(buffer, of.tf32, if of.shared { self.peers } else { 1 }, from)
     }
 
+    /// Whether bulk copies drain a ring.
+    pub fn is_drained(&self, ring: RingId) -> bool {
+        self.rings[ring].fill == Fill::Drained
+    }
+
     /// Whether threads store what is in a ring.
     pub fn is_stored(&self, ring: RingId) -> bool {
-        self.rings[ring].fill == Fill::Stored
+        matches!(self.rings[ring].fill, Fill::Stored | Fill::Drained)
     }
 
     /// Whether a buffer belongs to a ring that bulk copies fill.

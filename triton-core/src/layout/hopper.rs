@@ -4,6 +4,7 @@
 //! its dimensions ([`Mem::swizzled`]). There are three widths and two dimensions; a [`Mem`] is legal exactly if it *is* one
 //! of the six, and the fields of the descriptor follow from which. (PTX ISA, "Matrix descriptor", "Strides".)
 
+use super::Layout;
 use super::mem::{Mem, Swizzle};
 use crate::types::Shape;
 
@@ -80,6 +81,41 @@ impl TmaBox {
             return Some(TmaBox { boxes: self.boxes / blocks, ..self });
         }
         rows.is_multiple_of(8 * blocks).then_some(TmaBox { extent: [across, rows / blocks], ..self })
+    }
+}
+
+/// The boxes by which each warp copies from a panel of a tile the rows that it has stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpBoxes {
+    /// A box, of rows of one warp.
+    pub of: TmaBox,
+    /// The first rows of a warp's boxes, beside those of the warp itself.
+    pub rows: Vec<u32>,
+    /// The first row of each bit of a warp's number.
+    pub warp: Vec<u32>,
+}
+
+impl WarpBoxes {
+    /// Those of memory that has one panel of a tile at a time, along its last dimension, to which warps store whole rows in a layout. Panels
+    /// begin with a pattern, which spans eight rows; so does each box.
+    pub fn of(layout: &Layout, mem: &Mem, shape: Shape) -> Option<WarpBoxes> {
+        let (base, major) = (shape.base(), shape.rank().checked_sub(1)?);
+        let swizzle = pattern(&mem.clone().with_copies(1).in_parts(0)?, base, major)?;
+        let across = swizzle.bytes() * 8 / mem.bits();
+        let columns = base.dims()[major];
+        if mem.copies() != 1 || 1 << mem.parts() != columns / across {
+            return None;
+        }
+        let whole_rows = layout.warp.iter().all(|&c| c >= columns && c.is_power_of_two());
+        let warp: Vec<u32> = layout.warp.iter().map(|&c| c / columns).collect();
+        let first = warp.iter().copied().min().filter(|&first| whole_rows && first >= 8)?;
+        let mut rows = vec![0];
+        let all = base.elements() as u32 / columns;
+        let others = (first.ilog2()..all.ilog2()).map(|bit| 1 << bit).filter(|row| !warp.contains(row));
+        for row in others {
+            rows.extend(rows.clone().iter().map(|first| first + row));
+        }
+        Some(WarpBoxes { of: TmaBox { swizzle, major, extent: [across, first], boxes: 1 }, rows, warp })
     }
 }
 

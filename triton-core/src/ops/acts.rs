@@ -45,6 +45,8 @@ pub enum RingStep {
     Wait(RingId, Value),
     /// It yields a buffer's slot of an item.
     Slot(Value, Value),
+    /// It begins to copy a buffer's slot of an item to global memory.
+    Drain(Value, Value),
     /// It ends the reads of an item.
     Release(RingId, Value),
 }
@@ -54,7 +56,7 @@ pub enum RingStep {
 pub enum Agent {
     /// The threads, if anything does.
     Threads,
-    /// The async proxy, which reads the operands that are there.
+    /// The async proxy, which reads the operands, or the slot, that are there.
     AsyncProxy,
     /// What fills the ring of a buffer: threads or the async proxy.
     OfRing(Value),
@@ -122,7 +124,8 @@ impl Op {
             computes!() | synchronizes!() => None,
             Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => None,
             Op::Atomic { .. } | Op::AtomicCas { .. } | Op::Fence {} => None,
-            Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } | Op::RingRelease { .. } => None,
+            Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } => None,
+            Op::RingDrain { .. } | Op::RingRelease { .. } => None,
         }
     }
 
@@ -132,6 +135,7 @@ impl Op {
             Op::RingFill { buffer, item, .. } => Some(RingStep::Fill(buffer, item)),
             Op::RingWait { ring, item } => Some(RingStep::Wait(ring, item)),
             Op::RingSlot { buffer, item } => Some(RingStep::Slot(buffer, item)),
+            Op::RingDrain { buffer, item, .. } => Some(RingStep::Drain(buffer, item)),
             Op::RingRelease { ring, item } => Some(RingStep::Release(ring, item)),
             computes!() | synchronizes!() => None,
             Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => None,
@@ -145,6 +149,7 @@ impl Op {
         match *self {
             Op::Dot { kind: DotKind::Wgmma, .. } => Agent::AsyncProxy,
             Op::RingFill { buffer, .. } => Agent::OfRing(buffer),
+            Op::RingDrain { .. } => Agent::AsyncProxy,
             computes!() | synchronizes!() => Agent::Threads,
             Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => Agent::Threads,
             Op::Atomic { .. } | Op::AtomicCas { .. } | Op::Fence {} => Agent::Threads,
@@ -160,9 +165,8 @@ impl Op {
             Op::Fence {} => MemoryOrder::AcqRel,
             computes!() | synchronizes!() => MemoryOrder::Relaxed,
             Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => MemoryOrder::Relaxed,
-            Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } | Op::RingRelease { .. } => {
-                MemoryOrder::Relaxed
-            }
+            Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } => MemoryOrder::Relaxed,
+            Op::RingDrain { .. } | Op::RingRelease { .. } => MemoryOrder::Relaxed,
             Op::For { .. } | Op::While {} | Op::If { .. } | Op::Yield {} => MemoryOrder::Relaxed,
         }
     }

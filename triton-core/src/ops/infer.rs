@@ -275,6 +275,12 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             same(Type::scalar(DType::Bool), ty(when))?;
             return Ok(Signature::Plain(None));
         }
+        Op::RingDrain { buffer, item, to } => {
+            let part = located(to, ty)?.0;
+            same(Type { shape: part.shape, ..ty(buffer) }, part)?;
+            same(Type::scalar(DType::I32), ty(item))?;
+            return Ok(Signature::Plain(None));
+        }
         Op::RingSlot { buffer, item } => {
             same(Type::scalar(DType::I32), ty(item))?;
             ty(buffer)

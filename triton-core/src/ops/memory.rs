@@ -53,6 +53,7 @@ impl Op {
         match *self {
             Op::Load { from, .. } | Op::RingFill { from, .. } => global(from, None, AccessEffect::Read),
             Op::Store { to, value } => global(to, Some(value), AccessEffect::Write),
+            Op::RingDrain { to, .. } => global(to, None, AccessEffect::Write),
             Op::Atomic { to, value, .. } | Op::AtomicCas { to, value, .. } => {
                 global(to, Some(value), AccessEffect::Update)
             }

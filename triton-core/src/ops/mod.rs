@@ -293,6 +293,9 @@ ops! {
         ClusterSend = "cluster.send" { buffer: Value, value: Value, axis: u32 } Write Own Synchronized 0;
         /// Each thread waits until the buffer has received the messages of all blocks of the cluster.
         ClusterReceive = "cluster.receive" { buffer: Value } Write Own Synchronized 0;
+        /// Begins to copy a slot that threads have stored to a location, what is in bounds of it. A thread of each warp copies what its warp has
+        /// stored, and reads the slot until the item is released, or the program ends; what it writes is there at the end of the program.
+        RingDrain = "ring.drain" { buffer: Value, item: Value, to: Location } Write Unconstrained Synchronized 0;
         /// The item's slots are not read any more, and may be filled, or stored to, for another one. Before item 0 there is none.
         RingRelease = "ring.release" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
         /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.

@@ -223,6 +223,12 @@ instructions! {
     /// `cp.async.bulk.tensor` from global to shared memory: the box of a map that begins at these coordinates, the contiguous one first;
     /// `multicast`: to this many blocks, all of the cluster, at the same address, and not to this one alone.
     BulkLoad = Impure { multicast: Option<u32> } reads { dst: Address, map: Reg, coordinates: Vec<Reg>, barrier: Address };
+    /// `cp.async.bulk.tensor` from shared to global memory: the box of a map that begins at these coordinates, what is in bounds of it.
+    BulkStore = Impure {} reads { src: Address, map: Reg, coordinates: Vec<Reg> };
+    /// Ends a group of bulk copies of the thread to global memory.
+    BulkCommit = Impure;
+    /// Waits until all of the thread's groups but the newest have read shared memory.
+    BulkWaitRead = Impure { groups: u32 };
     /// Holds in one thread of a warp.
     Elect = Impure {} writes { pred: Reg };
     /// Orders the thread's accesses as other threads of the device see them.

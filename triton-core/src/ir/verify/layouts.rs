@@ -104,7 +104,7 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
             return Err(format!("{rest} has another layout than the tile that it is the rest of"));
         }
     }
-    if let Op::RingFill { buffer, .. } | Op::RingSlot { buffer, .. } = data.op {
+    if let Op::RingFill { buffer, .. } | Op::RingSlot { buffer, .. } | Op::RingDrain { buffer, .. } = data.op {
         operands.retain(|&v| v != buffer);
     }
     if let Op::ClusterSend { buffer, .. } | Op::ClusterReceive { buffer } = data.op {

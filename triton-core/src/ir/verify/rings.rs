@@ -72,6 +72,12 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
             return Err(format!("no bulk copy fills {buffer}"));
         }
     }
+    if let Op::RingDrain { buffer, to, .. } = data.op {
+        let (ring, _) = func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        if !func.is_drained(ring) || func.bulk_drain(buffer, to).is_none() {
+            return Err(format!("no bulk copy drains {buffer}"));
+        }
+    }
     if let Op::RingSlot { buffer, .. } = data.op {
         func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
         if func.mem_id(buffer).map(Place::Shared) != data.results.first().and_then(|&slot| func.place_of[slot]) {

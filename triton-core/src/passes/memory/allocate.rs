@@ -45,7 +45,7 @@ fn assign_offsets(func: &mut Function) -> u64 {
             (func.buffer_bytes(buffer), func.mem(buffer).map_or(1, |mem| mem.align().max(access::WIDEST.into())));
         let mut live = live(func, &liveness, liveness.intervals[buffer]);
         // Another block may be ahead, and send what this one waits for later; so may a producer, and fill it.
-        if mailboxes.contains(&buffer) || func.producer.is_some() && func.ring_of(buffer).is_some() {
+        if mailboxes.contains(&buffer) || func.producer.is_some() && func.is_bulk(buffer) {
             live.start = 0;
         }
         Buffer { bytes, align, live, role: None }

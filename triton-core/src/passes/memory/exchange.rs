@@ -30,7 +30,7 @@ use crate::layout::convert::{self, PlanKind};
 use crate::layout::{Layout, Mem, access, cost};
 use crate::ops::{AccessEffect, DotKind, LayoutRule, Op};
 use crate::passes::Env;
-use crate::passes::memory::warpgroup;
+use crate::passes::memory::{drain, warpgroup};
 use crate::span::Span;
 use crate::types::{Shape, Type};
 
@@ -41,6 +41,7 @@ use crate::types::{Shape, Type};
 pub fn exchange(func: &mut Function, env: &Env) -> Result<(), String> {
     func.stage = Stage::Synchronized;
     warpgroup::stage_operands(func, env)?;
+    drain::drain(func, env)?;
     let context = Context::of(func, env);
     block(func, func.body, &context)?;
     reuse_buffers(func);

@@ -1,6 +1,7 @@
 //! Stage 1 → 2: what is in shared memory and when: exchanges, rings, order, waits, barriers.
 
 pub mod allocate;
+mod drain;
 pub mod exchange;
 pub mod map_programs;
 pub mod multicast;

@@ -16,11 +16,11 @@ use crate::entity::SideTable;
 use crate::hash::WordMap;
 use crate::ir::{Block, BlockData, Function, Inst, InstData, Value, in_flight};
 use crate::ops::kinds::BinaryKind;
-use crate::ops::{Effect, GridAxis, Op};
+use crate::ops::{Effect, GridAxis, Op, RingStep};
 use crate::passes::Env;
 use crate::passes::memory::map_programs;
 use crate::span::Span;
-use crate::types::{Constant, DType};
+use crate::types::{Constant, DType, RingId, Type};
 
 /// Fewest slots of a ring that is worth it: with two, a product waits for its operands in every turn.
 pub(crate) const FEWEST_SLOTS: u32 = 3;
@@ -66,7 +66,7 @@ struct MainLoop {
 
 impl MainLoop {
     fn of(func: &Function, env: &Env) -> Option<MainLoop> {
-        let mut rings = func.rings.keys();
+        let mut rings = func.rings.keys().filter(|&ring| !func.is_drained(ring));
         let (ring, None) = (rings.next()?, rings.next()) else { return None };
         let insts = &func.blocks[func.body].insts;
         // The ring of a loop inside it is not its own.
@@ -82,7 +82,7 @@ impl MainLoop {
         };
         let bytes = |&(_, buffer): &(Inst, Value)| func.buffer_bytes(buffer);
         let buffers = func.buffers();
-        let of_ring = buffers.iter().filter(|&&(_, buffer)| func.ring_of(buffer).is_some()).map(bytes).sum();
+        let of_ring = buffers.iter().filter(|&&(_, buffer)| func.is_bulk(buffer)).map(bytes).sum();
         let fits = fits(func, env, of_ring, buffers.iter().map(bytes).sum());
         let walk = func.walk();
         // Which program failed is not known of a block that runs several.
@@ -107,6 +107,14 @@ impl MainLoop {
         let programs = walk.into_iter().filter(|&inst| matches!(func.insts[inst].op, Op::ProgramId { .. })).collect();
         Some(MainLoop { inst, programs, varies })
     }
+}
+
+/// A ring whose slots are stored and copied to global memory after the loop: the first item of a program, and how many it has.
+#[derive(Clone, Copy)]
+struct Results {
+    ring: RingId,
+    first: Value,
+    items: i128,
 }
 
 /// The programs of a launch: how many along each axis, and in a plane of the first two.
@@ -143,9 +151,11 @@ impl Writer<'_> {
         let none = self.constant(0)?;
         let prologue = std::mem::take(&mut self.insts);
 
-        // Its body. A turn carries the item, as the loop does.
-        let params = [block, none].map(|v| self.func.types.push(self.func.ty(v)));
-        let [index, item] = params;
+        // Its body. A turn carries the item, as the loop does, and those of results.
+        let results = self.results(after);
+        let params: Vec<Value> =
+            [block, none].iter().chain(results.iter().map(|_| &none)).map(|&v| self.func.copy_value(v)).collect();
+        let (index, item) = (params[0], params[1]);
         let current = self.program(index, &Grid { extents, plane })?;
         self.insts.extend(inside);
         self.insts.push(main);
@@ -153,16 +163,47 @@ impl Writer<'_> {
         let last = *self.func.insts[main].results.last().ok_or(UNCOUNTED)?;
         // The first turn of the next program releases the item of the last product, as every turn does that of the one before.
         self.insts.extend(after);
+        let mut yields = vec![last];
+        for (of, &item) in results.iter().zip(&params[2..]) {
+            let items = self.constant(of.items)?;
+            yields.push(self.binary(BinaryKind::Add, item, items)?);
+        }
         let insts = std::mem::take(&mut self.insts);
-        let region = self.func.blocks.push(BlockData { params: params.to_vec(), insts });
-        self.func.append_structured(region, Op::Yield {}, vec![last], Vec::new(), &[], self.span);
+        let firsts: WordMap<Value, Value> =
+            results.iter().map(|of| of.first).zip(params[2..].iter().copied()).collect();
+        after.iter().for_each(|&inst| {
+            self.func.insts[inst].map_operands(|v| firsts.get(&v).copied().unwrap_or(v));
+        });
+        let inits = vec![none; yields.len()];
+        let region = self.func.blocks.push(BlockData { params, insts });
+        self.func.append_structured(region, Op::Yield {}, yields, Vec::new(), &[], self.span);
         self.rename(region, &self.of_program(current));
 
         self.func.blocks[own].insts = prologue;
         let each = Op::For { start: block, end: programs, step: blocks };
-        let types = [self.func.ty(none)];
-        self.func.append_structured(own, each, vec![none], vec![region], &types, self.span);
+        let types: Vec<Type> = inits.iter().map(|&v| self.func.ty(v)).collect();
+        self.func.append_structured(own, each, inits, vec![region], &types, self.span);
         Ok(())
+    }
+
+    /// The rings of what a program stores after its loop.
+    fn results(&self, after: &[Inst]) -> Vec<Results> {
+        let mut results: Vec<Results> = Vec::new();
+        let item_of = |inst: &Inst| {
+            let Some(RingStep::Drain(buffer, item)) = self.func.insts[*inst].op.ring_step() else { return None };
+            Some((self.func.ring_of(buffer)?.0, item))
+        };
+        for (ring, item) in after.iter().filter_map(item_of) {
+            if let Some(of) = results.iter_mut().find(|of| of.ring == ring) {
+                of.items += 1;
+                continue;
+            }
+            let made = after.iter().find(|&&inst| self.func.insts[inst].results.first() == Some(&item));
+            if let Some(Op::Binary { a: first, .. }) = made.map(|&inst| self.func.insts[inst].op) {
+                results.push(Results { ring, first, items: 1 });
+            }
+        }
+        results
     }
 
     /// Whether an instruction is done once for all programs.

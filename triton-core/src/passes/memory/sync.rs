@@ -243,6 +243,17 @@ impl Sync<'_> {
                 let ring = self.func.ring_of(buffer);
                 all.extend(ring.map(|(ring, at)| written(self.func.rings[ring].buffers[at], item)));
             }
+            Some(RingStep::Drain(buffer, item)) => {
+                let ring = self.func.ring_of(buffer);
+                let of = ring.map(|(ring, at)| self.func.rings[ring].buffers[at]);
+                all.extend(of.map(|of| self.drained(of, item)));
+            }
+            // Before item 0 there is none.
+            Some(RingStep::Release(_, item)) if self.items.of_value(item).is_before_all() => {}
+            Some(RingStep::Release(ring, item)) if self.func.is_drained(ring) => {
+                let buffers = self.func.rings[ring].buffers.clone();
+                all.extend(buffers.into_iter().map(|of| self.drained(of, item)));
+            }
             Some(RingStep::Release(ring, item)) if !self.is_told(ring) => {
                 all.extend(self.func.rings[ring].buffers.iter().map(|&of| released(of, item)));
             }
@@ -252,6 +263,14 @@ impl Sync<'_> {
             Some(RingStep::Wait(..) | RingStep::Release(..) | RingStep::Slot(..)) | None => {}
         }
         all
+    }
+
+    /// What warps read that copy from a slot, from then on until it is released.
+    fn drained(&mut self, of: RingBuffer, item: Value) -> Pending {
+        let layout = self.func.drained_by(of);
+        let layout = Some(self.func.layouts.intern(layout));
+        let memory = Memory::Shared { buffer: of.buffer, layout, item: Some(self.items.of_value(item)) };
+        Pending { memory, kind: AccessKind::Read, warp_waited: false, by_product: false }
     }
 
     /// Every thread has waited for the bulk copies of an item, and needs no barrier after them.
@@ -288,7 +307,8 @@ impl Sync<'_> {
 
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
-        let access = data.op.access()?;
+        // What bulk copies write nothing else accesses, and no barrier would order it.
+        let access = data.op.access().filter(|_| !matches!(data.op, Op::RingDrain { .. }))?;
         let layout = self.func.access_layout(data);
         let memory = match access.memory {
             ops::Memory::Global(at) => {

@@ -15,6 +15,8 @@ use crate::ptx::Reg;
 /// See the [module's page](self).
 pub(crate) struct Bulk {
     issuer: Reg,
+    drainer: Reg,
+    drains: bool,
     maps: WordMap<TensorMap, Reg>,
     rings: WordMap<RingId, RingState>,
     has_arrived: bool,
@@ -34,7 +36,14 @@ pub(crate) struct RingState {
 
 impl Default for Bulk {
     fn default() -> Bulk {
-        Bulk { issuer: Reg::NONE, maps: WordMap::default(), rings: WordMap::default(), has_arrived: false }
+        Bulk {
+            issuer: Reg::NONE,
+            drainer: Reg::NONE,
+            drains: false,
+            maps: WordMap::default(),
+            rings: WordMap::default(),
+            has_arrived: false,
+        }
     }
 }
 
@@ -46,6 +55,24 @@ impl Bulk {
 
     pub fn set_issuer(&mut self, issuer: Reg) {
         self.issuer = issuer;
+    }
+
+    /// Holds in the thread of each warp that copies to global memory.
+    pub fn drainer(&self) -> Reg {
+        self.drainer
+    }
+
+    /// Whether anything is copied there.
+    pub fn drains(&self) -> bool {
+        self.drains
+    }
+
+    pub fn set_drains(&mut self, drains: bool) {
+        self.drains = drains;
+    }
+
+    pub fn set_drainer(&mut self, drainer: Reg) {
+        self.drainer = drainer;
     }
 
     /// The address of a map.

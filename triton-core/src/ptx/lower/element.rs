@@ -167,6 +167,7 @@ impl Lower<'_> {
             | ops::Op::RingFill { .. }
             | ops::Op::RingWait { .. }
             | ops::Op::RingSlot { .. }
+            | ops::Op::RingDrain { .. }
             | ops::Op::RingRelease { .. }
             | ops::Op::DotWait { .. }
             | ops::Op::Sync { .. }

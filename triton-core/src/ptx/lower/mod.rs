@@ -271,6 +271,7 @@ impl Lower<'_> {
                 return self.ring_wait(ring, item).map(|()| Vec::new());
             }
             ops::Op::RingSlot { buffer, item } => return self.ring_slot(buffer, item, yields()?).map(|()| Vec::new()),
+            ops::Op::RingDrain { buffer, item, to } => return self.bulk_drain(buffer, item, to).map(|()| Vec::new()),
             ops::Op::RingRelease { ring, item } => return self.ring_release(ring, item).map(|()| Vec::new()),
             ops::Op::DotWait { sum } => self.dot_wait(sum, yields()?),
             ops::Op::ClusterArrive {} => return self.cluster_arrive().map(|()| Vec::new()),

@@ -34,7 +34,11 @@ impl Part {
 impl<'a> Lower<'a> {
     /// The code of all roles of a function, or of the function.
     pub fn roles(&mut self, parts: &'a [Part]) -> Result<(), String> {
-        let Some(producer) = self.func.producer else { return self.block(self.func.body) };
+        let Some(producer) = self.func.producer else {
+            self.block(self.func.body)?;
+            self.end_drains();
+            return Ok(());
+        };
         let consumers = self.func.num_warps;
         let registers = producer.registers(consumers, self.target.info().registers);
         let (next, done) = (self.label(), self.label());
@@ -51,6 +55,7 @@ impl<'a> Lower<'a> {
                         self.emit(Op::SetMaxRegisters { registers: most, more: true });
                     }
                     self.block(part.func.body)?;
+                    self.end_drains();
                     self.emit(Op::Bra { label: done, pred: None, unless: false, uniform: true });
                     self.emit(Op::Label { label: next });
                 }

@@ -43,6 +43,8 @@ impl Lower<'_> {
         let all: Vec<Reg> = [elected].into_iter().chain(first_warp).collect();
         let issuer = self.conjunction(&all);
         self.bulk.set_issuer(if func.producer.is_some() { elected } else { issuer });
+        self.bulk.set_drainer(elected);
+        self.bulk.set_drains(func.rings.keys().any(|ring| func.is_drained(ring)));
         let one = Some(issuer);
         let mut at = shared_memory(func).0.next_multiple_of(8) as u32;
         for ring in func.rings.keys().filter(|&ring| func.rings[ring].fill.is_bulk()) {
@@ -186,6 +188,54 @@ impl Lower<'_> {
             self.emit_if(issued, Op::BulkLoad { dst, map, coordinates, barrier, multicast });
         }
         Ok(())
+    }
+
+    /// Begins to copy a slot to global memory, in a thread of each warp. Each item is a group of copies.
+    pub(crate) fn bulk_drain(&mut self, buffer: Value, item: Value, to: Location) -> Result<(), String> {
+        let missing = "a drain to a view that no bulk copy writes";
+        let (map, boxes) = self.func.bulk_drain(buffer, to).ok_or(missing)?;
+        let (Location::View { at, .. }, Some(map)) = (to, self.bulk.map(map)) else { return Err(missing.into()) };
+        let (slot, place) = (self.slot(buffer, item)?, self.buffers.place(buffer).ok_or(missing)?);
+        // The rows of a warp.
+        let bytes = boxes.of.swizzle.bytes();
+        let columns: Vec<u32> = [0; 5].into_iter().chain(boxes.warp.iter().map(|row| row * bytes)).collect();
+        let (base, warp) = self.shared_thread(&columns);
+        let base = warp.map_or(base, |(_, address)| address);
+        let base = self.arith(Opcode::Add, Ty::S32, &[base.into(), slot.into()]);
+        let mut indices: Vec<Reg> = at.as_slice().iter().rev().map(|&v| self.regs(v)[0]).collect();
+        let first = indices.get_mut(1).ok_or(missing)?;
+        if let Some((offset, _)) = warp {
+            let row = self.arith(Opcode::Shr, Ty::U32, &[offset.into(), i64::from(bytes.ilog2()).into()]);
+            *first = self.arith(Opcode::Add, Ty::S32, &[(*first).into(), row.into()]);
+        }
+        let (first, one) = (*first, Some(self.bulk.drainer()));
+        for row in boxes.rows {
+            let mut coordinates = indices.clone();
+            if row > 0 {
+                coordinates[1] = self.arith(Opcode::Add, Ty::S32, &[first.into(), i64::from(row).into()]);
+            }
+            let src = Address { base, offset: (place.at + row * bytes) as i32 };
+            self.emit_if(one, Op::BulkStore { src, map, coordinates });
+        }
+        // A group of no copies, in the other threads, is none to wait for: without a predicate there is no branch.
+        self.emit(Op::BulkCommit);
+        Ok(())
+    }
+
+    /// Waits, in the threads that copy to global memory, until an item has been read: all but those that threads have stored since.
+    pub(crate) fn drained(&mut self, ring: RingId, item: Value) {
+        // Before the first item there is none.
+        if self.analyses.facts[item].constant.is_none_or(|item| item >= 0) {
+            let groups = self.func.rings[ring].slots - 1;
+            self.emit(Op::BulkWaitRead { groups });
+        }
+    }
+
+    /// Shared memory is there until all copies have read it.
+    pub(crate) fn end_drains(&mut self) {
+        if self.bulk.drains() {
+            self.emit(Op::BulkWaitRead { groups: 0 });
+        }
     }
 
     /// Waits until an item has arrived.

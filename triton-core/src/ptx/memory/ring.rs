@@ -134,7 +134,7 @@ impl Lower<'_> {
                 self.emit(Op::CpAsyncWait { groups: lead - 1 });
                 Ok(())
             }
-            Fill::Stored => Err(format!("a wait for {ring}, which threads store to")),
+            Fill::Stored | Fill::Drained => Err(format!("a wait for {ring}, which threads store to")),
         }
     }
 
@@ -142,6 +142,10 @@ impl Lower<'_> {
     pub fn ring_release(&mut self, ring: RingId, item: Value) -> Result<(), String> {
         match self.func.rings[ring].fill {
             Fill::Bulk => self.bulk_release(ring, item),
+            Fill::Drained => {
+                self.drained(ring, item);
+                Ok(())
+            }
             Fill::CpAsync { .. } | Fill::Stored => Ok(()),
         }
     }

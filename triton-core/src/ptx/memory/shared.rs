@@ -37,6 +37,9 @@ impl Lower<'_> {
         let (copies, registers) = (mem.copies_of_part(part, self.func.copies(value)), layout.registers());
         let before = self.regs(value).to_vec();
         let before = self.numbers(held, &before);
+        if part == 0 && held == Held::Half && self.bulk.drains() {
+            self.pack_all(&before);
+        }
         let addresses = self.addresses(buffer, &access, held);
         for (instruction, copy, address) in of_copies(&access, addresses, mem, copies) {
             let of_copy = |r: u32| before[copy * registers + r as usize];
@@ -51,6 +54,16 @@ impl Lower<'_> {
             self.emit_if(guard, Op::StShared { ty, srcs, address });
         }
         Ok(())
+    }
+
+    /// Packs the numbers of all parts of a tile before the first of them is copied to global memory: where sums of `wgmma` in a loop are read
+    /// after an instruction that one thread executes, the assembler has each product wait for the one before (`ptxas` C7514).
+    fn pack_all(&mut self, numbers: &[Reg]) {
+        for pair in numbers.chunks_exact(2) {
+            let halves = [pair[0], pair[1]];
+            let word = self.pack_word(Held::Half, &halves);
+            self.code.unpacked(halves, word);
+        }
     }
 
     /// The registers of a tile of which one part is loaded; the others are those of `rest`.
@@ -86,7 +99,8 @@ impl Lower<'_> {
     /// Waits for the other threads of the warp, or of the block.
     pub fn sync(&mut self, scope: Scope) {
         let warp = scope == Scope::Warp || self.func.num_warps == 1;
-        if !warp && self.proxy.fence() {
+        // A warp copies what its threads have stored.
+        if (!warp || self.bulk.drains()) && self.proxy.fence() {
             self.emit(Op::FenceProxyAsync);
         }
         let threads = self.func.producer.map(|_| self.func.threads());
@@ -206,7 +220,7 @@ impl Lower<'_> {
     /// The address of shared memory; and a linear function of the thread, in bytes, alone and as an address, unless it is 0 in every
     /// thread. In a loop they are those of the entry, computed once for all accesses by the same threads; elsewhere they would take
     /// registers for longer than they are needed.
-    fn shared_thread(&mut self, columns: &[u32]) -> SharedThread {
+    pub(crate) fn shared_thread(&mut self, columns: &[u32]) -> SharedThread {
         let compute = |cx: &mut Self, mut threads: Threads| {
             let base = cx.mov(Ty::U32, Operand::Special(Special::Shared));
             let offset = threads.linear(cx, columns);

@@ -479,6 +479,13 @@ impl Print for Inst {
                     put!(out, ", ", (1u32 << blocks) - 1)
                 }
             }
+            Op::BulkStore { src, map, coordinates } => {
+                let rank = coordinates.len();
+                put!(out, "cp.async.bulk.tensor.", rank, "d.global.shared::cta.tile.bulk_group ");
+                put!(out, "[", map, ", {", List(coordinates), "}], ", src);
+            }
+            Op::BulkCommit => out.push_str("cp.async.bulk.commit_group"),
+            Op::BulkWaitRead { groups } => put!(out, "cp.async.bulk.wait_group.read ", groups),
             Op::Elect { pred } => put!(out, "elect.sync _|", pred, ", 0xffffffff"),
             Op::FromParam { dst, src } => put!(out, "cvta.param.u64 ", dst, ", ", src),
             Op::FenceAcqRel => out.push_str("fence.acq_rel.gpu"),

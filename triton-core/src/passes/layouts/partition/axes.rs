@@ -124,6 +124,7 @@ impl Axes {
             | Op::RingFill { .. }
             | Op::RingWait { .. }
             | Op::RingSlot { .. }
+            | Op::RingDrain { .. }
             | Op::RingRelease { .. }
             | Op::BlockId { .. }
             | Op::NumBlocks { .. }

@@ -199,6 +199,7 @@ impl<'a> Writer<'a> {
             | Op::RingFill { .. }
             | Op::RingWait { .. }
             | Op::RingSlot { .. }
+            | Op::RingDrain { .. }
             | Op::RingRelease { .. }
             | Op::BlockId {}
             | Op::NumBlocks {}

@@ -15,7 +15,7 @@ const MOST_BESIDE_WARP: u32 = 168;
 /// Why a function at stage 2 whose rings bulk copies fill has no producer. With one warpgroup of consumers nothing multiplies while it
 /// converts or stores, and a producer takes the place of other blocks that would.
 pub(super) fn refusal(func: &Function) -> Option<Cow<'static, str>> {
-    let others = func.rings.keys().any(|ring| func.rings[ring].fill != Fill::Bulk);
+    let others = func.rings.keys().any(|ring| !matches!(func.rings[ring].fill, Fill::Bulk | Fill::Drained));
     if func.num_warps < 2 * WARPGROUP {
         return Some("one warpgroup alone would multiply".into());
     }
@@ -72,7 +72,8 @@ fn beside(func: &Function) -> &'static str {
 pub(super) fn candidate(func: &Function, loops: &[Loop]) -> Option<Producer> {
     let [of] = loops else { return None };
     let filled = of.copies.iter().all(|copy| copy.bulk) && of.stored.is_empty();
-    (filled && func.rings.is_empty() && refusal(func).is_none()).then_some(Producer::Warp)
+    let alone = func.rings.keys().all(|ring| func.is_drained(ring));
+    (filled && alone && refusal(func).is_none()).then_some(Producer::Warp)
 }
 
 /// The producer that a function has in which rings are written as if it had one; `None` if it has a reason, or fewer blocks would be
@@ -114,7 +115,7 @@ fn needed(func: &Function, env: &Env) -> u32 {
 fn resident(func: &Function, env: &Env, threads: u32, needed: u32) -> u32 {
     let of = |in_ring: bool| -> u64 {
         let buffers = func.buffers();
-        let those = buffers.iter().filter(|&&(_, buffer)| func.ring_of(buffer).is_some() == in_ring);
+        let those = buffers.iter().filter(|&&(_, buffer)| func.is_bulk(buffer) == in_ring);
         those.map(|&(_, buffer)| func.buffer_bytes(buffer)).sum()
     };
     // A ring and what is stored after it mostly share bytes.
