@@ -208,7 +208,7 @@ pub const EXCUSES: &[Excuse] = &[
         programs: &["run/drain sm_90a aligned16 peers", "run/drain sm_90a aligned16"],
         instruction: "bar.sync 1, 256",
         nth: 1,
-        reason: "panels take the bytes of the left operand, and a warp stores to rows that its own product alone has read",
+        reason: "panels take the bytes of the left operand, and a warp stores to rows that the product of its own warpgroup alone has read",
     },
     Excuse {
         programs: &[

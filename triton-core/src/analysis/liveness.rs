@@ -101,8 +101,8 @@ impl Walk<'_> {
                     Some(RingStep::Wait(ring, _) | RingStep::Release(ring, _)) => {
                         func.rings[ring].buffers.iter().for_each(|of| self.used(of.buffer, number));
                     }
-                    // The buffer is an operand.
                     Some(RingStep::Drain(buffer, _)) => self.drained.push(buffer),
+                    // The buffer is an operand.
                     Some(RingStep::Fill(..) | RingStep::Slot(..)) | None => {}
                 }
                 let kept = |v: Value| self.carried_in[depth].push(self.alias[v].unwrap_or(v));

@@ -72,7 +72,7 @@ impl Drained {
             changes.push(inst);
             tile = x;
         }
-        // Sums themselves may be in flight in a loop around, and are not to be read panel by panel.
+        // Sums that are stored as they are would be read after a copy has begun: `ptxas` C7514, see `pack_all` of `ptx::memory::shared`.
         let made = func.insts[defs.definition(tile)?].op;
         let ty = func.ty(tile);
         let is_matrix = ty.shape.rank() == 2 && shape.dims().ends_with(ty.shape.dims());

@@ -152,7 +152,7 @@ impl Writer<'_> {
         let prologue = std::mem::take(&mut self.insts);
 
         // Its body. A turn carries the item, as the loop does, and those of results.
-        let results = self.results(after);
+        let results = self.results(after)?;
         let params: Vec<Value> =
             [block, none].iter().chain(results.iter().map(|_| &none)).map(|&v| self.func.copy_value(v)).collect();
         let (index, item) = (params[0], params[1]);
@@ -187,7 +187,7 @@ impl Writer<'_> {
     }
 
     /// The rings of what a program stores after its loop.
-    fn results(&self, after: &[Inst]) -> Vec<Results> {
+    fn results(&self, after: &[Inst]) -> Result<Vec<Results>, String> {
         let mut results: Vec<Results> = Vec::new();
         let item_of = |inst: &Inst| {
             let Some(RingStep::Drain(buffer, item)) = self.func.insts[*inst].op.ring_step() else { return None };
@@ -199,11 +199,12 @@ impl Writer<'_> {
                 continue;
             }
             let made = after.iter().find(|&&inst| self.func.insts[inst].results.first() == Some(&item));
-            if let Some(Op::Binary { a: first, .. }) = made.map(|&inst| self.func.insts[inst].op) {
-                results.push(Results { ring, first, items: 1 });
-            }
+            let Some(Op::Binary { a: first, .. }) = made.map(|&inst| self.func.insts[inst].op) else {
+                return Err(format!("items of {ring} that are not counted from a first one"));
+            };
+            results.push(Results { ring, first, items: 1 });
         }
-        results
+        Ok(results)
     }
 
     /// Whether an instruction is done once for all programs.

@@ -18,7 +18,8 @@
 //! their items, as far as these differ by a constant: what is item `i + 1` in one turn of a loop is item `i` in the
 //! next. A copy writes its slot when it is issued, and again when it is waited for, so that a barrier after the wait
 //! publishes it; but every thread waits for bulk copies, and needs no barrier then. Nor does a producer that fills a slot, which waits until
-//! every warp has released it: the lanes of a warp meet before that if they have read it.
+//! every warp has released it: the lanes of a warp meet before that if they have read it. A slot that warps drain each of them reads where it has
+//! stored, from the drain to the release, so that barriers of the warp are enough; what a drain writes nothing else in the program accesses.
 //!
 //! An update that releases orders all accesses to global memory that the program made before, so that a barrier precedes it, whatever
 //! they were; one that acquires, all that follow.
