@@ -52,6 +52,8 @@ pub struct Case {
     pub tf32: bool,
     /// Whether each row of attention sees the keys up to its own alone.
     pub causal: bool,
+    /// Whether the activation of a linear layer is GELU itself, and not its approximation by a tanh, which the peers compute in either case.
+    pub exact: bool,
     /// Elements from one row of x and of the result to the next, where rows are the operation's: the columns, if rows are dense.
     pub pitch: usize,
     /// The offset of each operand from an aligned address, in elements.
@@ -100,9 +102,24 @@ impl Case {
             Op::Copy | Op::Add | Op::Softmax | Op::Cumsum | Op::LayerNorm | Op::RmsNorm | Op::Transpose => 0,
         };
         let (name, copy) = (name.to_string(), copy.to_string());
-        let (layouts, tf32, causal, pitch, offset) = (Layouts::NN, false, false, columns, 0);
-        let mut case =
-            Case { name, op, dtype, n, shape, layouts, tf32, causal, pitch, offset, bytes: 0, flops, bound, copy };
+        let (layouts, tf32, causal, exact, pitch, offset) = (Layouts::NN, false, false, false, columns, 0);
+        let mut case = Case {
+            name,
+            op,
+            dtype,
+            n,
+            shape,
+            layouts,
+            tf32,
+            causal,
+            exact,
+            pitch,
+            offset,
+            bytes: 0,
+            flops,
+            bound,
+            copy,
+        };
         let [x, y, out] = case.lengths();
         case.bytes = ((x + y) * dtype.bytes() + out * dtype.bytes_of_result()) as u64;
         case
@@ -271,7 +288,10 @@ fn tiled(n: usize) -> Vec<Case> {
         }
     }
     let side = ((4096.0 * share.cbrt()).round() as usize).max(2);
-    cases.push(Case::new(&format!("linear gelu bf16 {side}^3"), Op::Linear, DType::Bf16, [side; 3], ""));
+    for (form, exact) in [("", false), (" exact", true)] {
+        let case = Case::new(&format!("linear gelu{form} bf16 {side}^3"), Op::Linear, DType::Bf16, [side; 3], "");
+        cases.push(Case { exact, ..case });
+    }
     // Whole tiles of rows and of keys.
     let tokens = ((4096.0 * share.cbrt()) as usize / 128).max(1) * 128;
     for (columns, heads) in [(64, 32), (128, 16)] {
@@ -503,6 +523,7 @@ mod tests {
                 ("matmul bf16 NT 1536x16x1536", 4_816_896),
                 ("matmul bf16 NT 7168x16x7168", 103_219_200),
                 ("linear gelu bf16 4096^3", (6 << 24) + 8192),
+                ("linear gelu exact bf16 4096^3", (6 << 24) + 8192),
                 ("attention bf16 32x4096x64", 8 << 23),
                 ("attention bf16 16x4096x128", 8 << 23),
             ]

@@ -5,17 +5,19 @@ use crate::case::{Case, Op};
 use crate::kernels::Operands;
 use triton::prelude::*;
 
-/// out = gelu(x · w + bias), by the approximation with `tanh` (Hendrycks and Gimpel, "Gaussian error linear units", 2016, section 2). x is
+/// out = gelu(x · w + bias), or its approximation with `tanh` (Hendrycks and Gimpel, "Gaussian error linear units", 2016, section 2). x is
 /// \[M, K\], w is \[K, N\], bias is \[N\].
 ///
 /// Four warps with 128 sums a thread are at the limit of the registers, which the compiler warns of: none of their images spills.
 #[triton::kernel(fast_math = true, warnings = false, configs = [
-    (BM = 128, BN = 256, BK = 64, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
-    (BM = 128, BN = 128, BK = 64, num_warps = 8, num_stages = 3),
-    (BM = 128, BN = 128, BK = 32, num_warps = 4, num_stages = 4),
-    (BM = 64, BN = 256, BK = 32, num_warps = 4, num_stages = 4),
+    (BM = 128, BN = 256, BK = 64, EXACT = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (BM = 128, BN = 128, BK = 64, EXACT = false, num_warps = 8, num_stages = 3),
+    (BM = 128, BN = 128, BK = 32, EXACT = false, num_warps = 4, num_stages = 4),
+    (BM = 64, BN = 256, BK = 32, EXACT = false, num_warps = 4, num_stages = 4),
+    (BM = 128, BN = 256, BK = 64, EXACT = true, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (BM = 128, BN = 128, BK = 64, EXACT = true, num_warps = 8, num_stages = 3),
 ], tune = [BM, BN, BK])]
-pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
+pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32, const EXACT: bool>(
     x: Tensor<bf16, 2>,
     w: Tensor<bf16, 2>,
     bias: Tensor<bf16, 1>,
@@ -27,10 +29,16 @@ pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32>(
         acc = dot(x.load([m, k], [BM, BK]), w.load([k, n], [BK, BN]), acc);
     }
     let sum = acc + bias.load([n], [BN]).to::<f32>().expand_dims(0);
-    // gelu(x) = x · (1 + tanh(u)) / 2 = x / (1 + exp(-2u)), with u = √(2/π) · (x + 0.044715 x³), in powers of 2. The divisor is at least 1;
-    // its reciprocal as the root of its square has no branch, as a division has.
-    let divisor = 1.0 + exp2(sum * (-2.302_208_2 - 0.102_943_24 * sum * sum));
-    out.store([m, n], (sum * rsqrt(divisor * divisor)).to::<bf16>());
+    // x · (1 + tanh(u)) / 2, where u is x times a polynomial of x²: that of the approximation, or atanh(erf(x / √2)) / x within what 16 bits keep.
+    let t = sum * sum;
+    let polynomial = if EXACT {
+        let t = minimum(t, 64.0);
+        fma(t, fma(t, -3.515_169_7e-4, 0.037_005_648), 0.797_507_9)
+    } else {
+        fma(t, 0.035_677_407, 0.797_884_6)
+    };
+    let half = 0.5 * sum;
+    out.store([m, n], fma(half, tanh_approx(sum * polynomial), half).to::<bf16>());
 }
 
 /// out = the listed rows of x, times w: an expert's share of a batch.
@@ -59,7 +67,8 @@ pub fn gathered_product<const BM: i32, const BN: i32, const BK: i32>(
 pub fn tiles(case: &Case) -> Vec<[usize; 3]> {
     match case.op {
         Op::Linear => {
-            let tiles = linear_gelu_pool().members().iter().map(|of| linear_tile(of.choice()));
+            let pool = if case.exact { linear_gelu_pool::<true>() } else { linear_gelu_pool::<false>() };
+            let tiles = pool.members().iter().map(|of| linear_tile(of.choice()));
             tiles.map(|tile| tile.map(|side| side as usize)).collect()
         }
         Op::Copy
@@ -93,9 +102,12 @@ pub fn linear(case: &Case, tile: [usize; 3], stream: &Stream, operands: Operands
     let (w, bias) = (y.view([k, columns])?, y.slice(case.second()..)?.view([columns])?);
     let (x, out) = (x.view([rows, k])?, out.view_mut([rows, columns])?);
     let grid = |of: &LinearGeluChoice| (rows.div_ceil(of.BM as usize), columns.div_ceil(of.BN as usize));
-    linear_gelu_tuned(x, w, bias, out)
-        .find(|of| linear_tile(of) == tile.map(|side| side as i32))
-        .launch(stream, grid)?;
+    let layer = if case.exact {
+        linear_gelu_tuned::<true>(x, w, bias, out)
+    } else {
+        linear_gelu_tuned::<false>(x, w, bias, out)
+    };
+    layer.find(|of| linear_tile(of) == tile.map(|side| side as i32)).launch(stream, grid)?;
     Ok(())
 }
 

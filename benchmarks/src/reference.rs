@@ -92,6 +92,9 @@ fn row<T: Number>(case: &Case, x: &[T], y: &[T], r: usize) -> Vec<f64> {
             let product = Case { op: Op::Matmul, ..case.clone() };
             let gelu = |(x, b): (f64, &T)| {
                 let x = x + b.to_f64();
+                if case.exact {
+                    return x / 2.0 * (1.0 + libm::erf(x * std::f64::consts::FRAC_1_SQRT_2));
+                }
                 x / 2.0 * (1.0 + (std::f64::consts::FRAC_2_PI.sqrt() * (x + 0.044715 * x.powi(3))).tanh())
             };
             row(&product, x, &y[..k * columns], r).into_iter().zip(&y[case.second()..]).map(gelu).collect()
@@ -184,11 +187,18 @@ mod tests {
             ),
             // gelu(-1) = -0.158808..: the second row is 3 · -1 + 2.
             (
-                "linear",
+                "linear gelu bf16",
                 [2, 1, 1],
                 &[0.0, 3.0],
                 &[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0],
                 &[-0.158_808_009_391_723_24],
+            ),
+            (
+                "linear gelu exact",
+                [2, 1, 1],
+                &[0.0, 3.0],
+                &[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0],
+                &[-0.158_655_253_931_457_02],
             ),
             // Equal scores weigh both values alike.
             ("attention", [2, 1, 2], &[5.0, 0.0], &[1.0, 2.0, 3.0, 5.0], &[4.0]),

@@ -11,7 +11,7 @@ type Case<'a> = (&'a [&'a str], bool, &'a str, usize);
 fn cases() {
     let peers: &[&str] = &["--peers", BENCH, "serve", "--device", "cpu", "--entry", "peer"];
     let table: &[Case<'_>] = &[
-        (&[], true, "| matmul bf16 81^3                  | ours  |", 150),
+        (&[], true, "| matmul bf16 81^3                  | ours  |", 151),
         (&["--filter", "no such case"], false, "no case is called so: no such case", 0),
         (&[&["--filter", "add"], peers].concat(), true, "| add f16 tail      | peer  |", 16),
         (&[&["--filter", "softmax,matmul"], peers].concat(), true, "| softmax f32 2x32768             | peer  |", 210),

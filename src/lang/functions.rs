@@ -13,5 +13,5 @@ pub use super::{
     cumsum, dot, erf, exp, exp2, fence, floor, fma, full, interleave, join, load, load_or, log, log2, max, max_axis,
     max_constancy, max_contiguous, maximum, min, min_axis, minimum, mul_hi, multiple_of, num_programs, program_id,
     reduce, reduce_axis, round, rsqrt, scan, scan_reverse, select, sigmoid, sin, split, sqrt, store, sum, sum_axis,
-    tanh, trunc, unroll, zeros,
+    tanh, tanh_approx, trunc, unroll, zeros,
 };

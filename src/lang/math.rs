@@ -344,6 +344,31 @@ where
     stub()
 }
 
+/// The hyperbolic tangent, elementwise, within 8192 ulp, a relative error of 2⁻¹¹: one instruction of the GPU (PTX ISA,
+/// `tanh.approx.f32`), where [`tanh`](super::tanh) takes some twenty.
+///
+/// It has as many correct digits as an `f16`. `1.0 + tanh_approx(x)` has none for an x below −4: where the result must be
+/// right near 0, take `tanh` or [`sigmoid`](super::sigmoid). The CPU device and the simulator compute it exactly, rounded to `f32`.
+///
+/// # Compile errors
+/// The operand is not of `f32`.
+///
+/// ```
+/// use triton::prelude::*;
+///
+/// #[triton::kernel]
+/// fn softcap(scores: PtrMut<bf16>, cap: f32, n: i32) {
+///     let i = program_id(0) * 256 + arange(0, 256);
+///     let v = load(scores + i, i < n).to::<f32>();
+///     store(scores + i, (cap * tanh_approx(v / cap)).to::<bf16>(), i < n);
+/// }
+/// ```
+#[inline]
+pub fn tanh_approx<A: Value<Elem = f32>>(x: A) -> A {
+    let _ = x;
+    stub()
+}
+
 /// `a · b + c`, elementwise, rounded once: correctly rounded.
 ///
 /// # Compile errors

@@ -56,6 +56,7 @@
 //! | [`log(x)`](log), [`log2(x)`](log2) | floats | 1 ulp, 2 ulp (of `f64` 1); the same bits on every device |
 //! | [`sin(x)`](sin), [`cos(x)`](cos) | floats | 2 ulp, of `f64` 1; the same bits on every device |
 //! | [`sigmoid(x)`](sigmoid), [`tanh(x)`](tanh), [`erf(x)`](erf) | floats | 5 ulp, 3 ulp, 2 ulp; of `f64` 3, 2 and 1, with the same bits on every device |
+//! | [`tanh_approx(x)`](tanh_approx) | `f32` | within 2⁻¹¹ of its value: one instruction of the GPU |
 //! | [`select(mask, a, b)`](select) | numbers, `bool` | `a` or `b` |
 //!
 //! # Shapes, reductions, scans, products
@@ -225,7 +226,7 @@ pub use element::{Bitwise, Float, Int, Num};
 pub use hints::{max_constancy, max_contiguous, multiple_of};
 pub use index::{arange, num_programs, program_id, unroll};
 pub use library::{clamp, erf, round, sigmoid, tanh};
-pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, mul_hi, rsqrt, select, sin, sqrt};
+pub use math::{abs, cos, exp, exp2, fma, log, log2, maximum, minimum, mul_hi, rsqrt, select, sin, sqrt, tanh_approx};
 pub use memory::{load, load_or, store};
 pub use order::{AcqRel, Acquire, Relaxed, Release, fence};
 pub use reduce::{

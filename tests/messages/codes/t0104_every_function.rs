@@ -36,6 +36,10 @@ fn elementwise(i: Ptr<u32>, m: Ptr<bool>) {
     //~ `i`: `tanh` is not defined on `tile of u32[64]` [T0104]
     //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`
     //~   help: write `.to::<f32>()`
+    let _ = tanh_approx(i);
+    //~ `i`: `tanh_approx` is not defined on `tile of u32[64]` [T0104]
+    //~   note: it is defined on `f32`
+    //~   help: write `.to::<f32>()`
     let _ = erf(i);
     //~ `i`: `erf` is not defined on `tile of u32[64]` [T0104]
     //~   note: it is defined on `f16`, `bf16`, `f32`, `f64`

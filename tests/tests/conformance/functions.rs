@@ -17,5 +17,6 @@ crate::elementwise::elementwise! {
     fn cos Float [f16 bf16 f32 f64] -> T, |x| cos(x), reference::near("cos", f64::cos);
     fn sigmoid Float [f16 bf16 f32 f64] -> T, |x| sigmoid(x), reference::near("sigmoid", |x| 1.0 / (1.0 + (-x).exp()));
     fn tanh Float [f16 bf16 f32 f64] -> T, |x| tanh(x), reference::near("tanh", f64::tanh);
+    fn tanh_approx Float [f32] -> T, |x| tanh_approx(x.to::<f32>()).to::<T>(), reference::near("tanh_approx", f64::tanh);
     fn erf Float [f16 bf16 f32 f64] -> T, |x| erf(x), reference::near("erf", reference::erf);
 }

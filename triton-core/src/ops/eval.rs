@@ -43,7 +43,7 @@ macro_rules! int {
                     UnaryKind::Abs => { let abs: fn($t) -> $t = $abs; abs(x) }
                     UnaryKind::Sqrt | UnaryKind::Rsqrt | UnaryKind::Floor | UnaryKind::Ceil | UnaryKind::Trunc | UnaryKind::Exp
                     | UnaryKind::Exp2 | UnaryKind::Exp2Ftz | UnaryKind::Log | UnaryKind::Log2 | UnaryKind::Sin | UnaryKind::Cos
-                    | UnaryKind::Tf32 => x,
+                    | UnaryKind::TanhApprox | UnaryKind::Tf32 => x,
                 }
             }
             #[inline(always)]
@@ -151,6 +151,7 @@ macro_rules! wide {
                     UnaryKind::Log2 => ($functions.log2)(x),
                     UnaryKind::Sin => ($functions.sin)(x),
                     UnaryKind::Cos => ($functions.cos)(x),
+                    UnaryKind::TanhApprox => f64::from(x).tanh() as $t,
                     UnaryKind::Tf32 => tf32(x as f32) as $t,
                     UnaryKind::Not => x,
                 }

@@ -91,6 +91,8 @@ kinds! {
         Sin = "sin" on Float within 2;
         /// The cosine; NaN for infinities.
         Cos = "cos" on Float within 2;
+        /// The hyperbolic tangent within 2⁻¹¹ of its value. For `f32`.
+        TanhApprox = "tanh_approx" on Float within 8192;
         /// The nearest number with 10 mantissa bits and the exponents of `f32`, ties to even. For `f32`.
         Tf32 = "tf32" on Float;
     }
@@ -110,7 +112,7 @@ impl UnaryKind {
     /// Whether it is defined on this element type.
     pub fn defined_on(self, dtype: DType) -> bool {
         match self {
-            UnaryKind::Tf32 | UnaryKind::Exp2Ftz => dtype == DType::F32,
+            UnaryKind::Tf32 | UnaryKind::Exp2Ftz | UnaryKind::TanhApprox => dtype == DType::F32,
             UnaryKind::Neg
             | UnaryKind::Not
             | UnaryKind::Abs

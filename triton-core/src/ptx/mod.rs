@@ -183,6 +183,7 @@ pub enum Opcode {
     Rsqrt,
     Ex2,
     Ex2Ftz,
+    TanhApprox,
     CvtRnTf32,
     FmaRn,
     FmaRnSat,

@@ -170,6 +170,7 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "log2", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Log2) },
     Builtin { name: "sin", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Sin) },
     Builtin { name: "cos", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Cos) },
+    Builtin { name: "tanh_approx", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::TanhApprox) },
     Builtin { name: "floor", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Floor) },
     Builtin { name: "ceil", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Ceil) },
     Builtin { name: "trunc", params: &["x"], kind: BuiltinKind::Unary(UnaryKind::Trunc) },

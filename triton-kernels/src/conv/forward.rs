@@ -103,7 +103,7 @@ where
 {
     let (op, Conv2d { x, w, y, bias, activation, options, instance }) = ("conv2d", of);
     let geometry = Geometry::new(op, ["x", "w", "y"], x.shape(), w.shape(), y.shape(), options)?;
-    let epilogue = Epilogue::default().with(activation);
+    let epilogue = Epilogue::default().with::<f32>(activation);
     let bias = match bias {
         Some(bias) => {
             extent(op, "bias", 0, [bias.shape()[0], geometry.filters], "it has an element for each channel of y")?;

@@ -195,7 +195,7 @@ pub(super) fn conv<
     }
     let (total, last) = summed::<BM, BN>(acc, parts, done);
     if last {
-        let v = activated::<BM, BN>(total + bias.load([n], [BN]).to::<f32>().expand_dims(0), options).to::<T>();
+        let v = activated::<f32, BM, BN>(total + bias.load([n], [BN]).to::<f32>().expand_dims(0), options).to::<T>();
         let (h, u) = (p * of.out_step_h + of.out_h, q * of.out_step_w + of.out_w);
         if !COLUMNS {
             let at = (image.expand_dims(1), h.expand_dims(1), u.expand_dims(1), filter.expand_dims(0));
@@ -325,6 +325,6 @@ pub(super) fn shifted<T: Float, const BM: i32, const BN: i32, const BK: i32, con
         };
         acc = dot(a, w.load([n, c], [BN, BK]).transpose(), acc);
     }
-    let v = activated::<BM, BN>(acc + bias.load([n], [BN]).to::<f32>().expand_dims(0), options).to::<T>();
+    let v = activated::<f32, BM, BN>(acc + bias.load([n], [BN]).to::<f32>().expand_dims(0), options).to::<T>();
     y.scatter((image.expand_dims(1), p.expand_dims(1), q.expand_dims(1), filter.expand_dims(0)), v, true);
 }

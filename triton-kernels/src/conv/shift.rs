@@ -155,7 +155,7 @@ where
     if let Some(bias) = &of.bias {
         extent(op, "bias", 0, [bias.shape()[0], y[3]], "it has an element for each channel of y")?;
     }
-    let epilogue = Epilogue::default().with(of.activation);
+    let epilogue = Epilogue::default().with::<f32>(of.activation);
     if y.contains(&0) {
         return Ok(());
     }

@@ -8,10 +8,10 @@ mod softmax;
 mod split;
 
 #[cfg(feature = "gemm")]
-pub(crate) use activation::NORMAL;
+pub(crate) use activation::{ERF, NORMAL, ROOT};
 pub use activation::{
-    activate, elu, gelu, gelu_logistic, gelu_tanh, hard_sigmoid, hard_swish, leaky_relu, logistic, mish, quick_gelu,
-    relu, relu6, silu, softplus,
+    activate, elu, gated_approx, gelu, gelu_approx, gelu_logistic, gelu_tanh, gelu_tanh_approx, hard_sigmoid,
+    hard_swish, leaky_relu, logistic, mish, quick_gelu, relu, relu6, silu, softplus,
 };
 pub use derivative::activation_derivative;
 pub use gemm::{batched_gemm_tile, gemm_tile, gemm_tile_tf32, grouped_gemm_tile, operand_tile};

@@ -437,7 +437,7 @@ fn numbers<T: GemmElement<C>, C: Element>(
         let found = format!("{precision:?} of {}", std::any::type_name::<T>());
         Error::Unsupported { op, found, expected: "of f32", fix: "leave out `.precision(..)`" }
     })?;
-    Ok((Epilogue { alpha, beta, ..Epilogue::default() }.with(activation), kind))
+    Ok((Epilogue { alpha, beta, ..Epilogue::default() }.with::<C>(activation), kind))
 }
 
 impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {

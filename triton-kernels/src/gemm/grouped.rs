@@ -154,7 +154,7 @@ impl<T: GroupedElement> GroupedGemm<'_, T> {
         extent(op, "c", 1, [self.c.shape()[1], n], fix)?;
         extent(op, "ends", 0, [self.ends.shape()[0], groups], fix)?;
         let numbers = Epilogue { alpha: self.alpha, ..Epilogue::default() };
-        let options = numbers.with(self.activation);
+        let options = numbers.with::<T>(self.activation);
         if m * n * groups == 0 {
             return Ok(());
         }

@@ -104,6 +104,7 @@ impl Lower<'_> {
             UnaryKind::Exp => return self.in_f32(dtype, x, Self::exp),
             UnaryKind::Exp2 => return self.in_f32(dtype, x, |cx, x| cx.arith(Opcode::Ex2, Ty::F32, &[x.into()])),
             UnaryKind::Exp2Ftz => return self.arith(Opcode::Ex2Ftz, Ty::F32, &[x.into()]),
+            UnaryKind::TanhApprox => return self.arith(Opcode::TanhApprox, Ty::F32, &[x.into()]),
             UnaryKind::Log => return self.in_f32(dtype, x, log::log),
             UnaryKind::Log2 => return self.in_f32(dtype, x, log::log2),
             UnaryKind::Sin | UnaryKind::Cos => return self.trig(kind, dtype, [x])[0],

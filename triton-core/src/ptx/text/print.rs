@@ -305,6 +305,7 @@ impl Print for Opcode {
             Opcode::Rsqrt => "rsqrt.approx",
             Opcode::Ex2 => "ex2.approx",
             Opcode::Ex2Ftz => "ex2.approx.ftz",
+            Opcode::TanhApprox => "tanh.approx",
             Opcode::CvtRnTf32 => "cvt.rn.tf32",
             Opcode::FmaRn => "fma.rn",
             Opcode::FmaRnSat => "fma.rn.sat",

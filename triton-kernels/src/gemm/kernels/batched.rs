@@ -46,7 +46,7 @@ pub fn batched<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: 
         row_scales,
         column_scales,
         options,
-        |v| activated::<BM, BN>(v, options),
+        |v| activated::<T, BM, BN>(v, options),
     );
     c.store([batch, m, n], v.to::<T>().expand_dims(0));
 }

@@ -1,7 +1,8 @@
 //! What is done to the sums of a product before they are stored.
 
 use crate::Activation;
-use crate::functions::{NORMAL, logistic, relu};
+use crate::functions::{ERF, NORMAL, ROOT, gated_approx, logistic, relu};
+use triton::Element;
 use triton::prelude::*;
 
 /// The numbers of an epilogue.
@@ -12,6 +13,7 @@ use triton::prelude::*;
 /// | [`form`](Epilogue::form) | result | of |
 /// |---|---|---|
 /// | `PLAIN`, `RELU` | v, max(v, 0) | Identity, Relu |
+/// | `APPROX` | [`gated_approx`] with coefficients `p0` to `p2`; for results of 16 bits alone | Gelu, GeluTanh |
 /// | `GATE` | m · sigmoid(u) + `shift`, where −u · log₂ e is v times a polynomial of v² with coefficients `p0` to `p6` | Gelu, GeluTanh, Silu, QuickGelu, Sigmoid, Tanh |
 /// | `LINEAR` | m · (`p1` · v + `p0`, between `p2` and `p3`), in tiles of up to `MOST_ELEMENTS`; else as the next | Relu6, HardSigmoid, HardSwish, LeakyRelu |
 /// | `LEFT_OUT` | v: `finish` computes it | Softplus, Mish, Elu |
@@ -61,6 +63,8 @@ const GATE: i32 = 2;
 #[triton::constant]
 const LINEAR: i32 = 3;
 const LEFT_OUT: i32 = 4;
+#[triton::constant]
+const APPROX: i32 = 5;
 
 /// Elements of the largest tiles that have code for [`LINEAR`]. In larger ones it changed how the assembler schedules the loop over K: convolutions took up
 /// to 1.2 times as long.
@@ -79,8 +83,8 @@ impl Default for Epilogue {
 }
 
 impl Epilogue {
-    /// The same with an activation.
-    pub(crate) fn with(self, activation: Activation) -> Epilogue {
+    /// The same with an activation, of results of type C.
+    pub(crate) fn with<C: Element>(self, activation: Activation) -> Epilogue {
         let plain = Epilogue { activation: activation.number(), slope: activation.slope(), ..self };
         let of = |form: i32, [least, most]: [f32; 2], shift: f32, [p0, p1, p2, p3, p4, p5, p6]: [f32; 7]| Epilogue {
             form,
@@ -105,9 +109,13 @@ impl Epilogue {
         let linear = |bounds, [p0, p1, p2, p3]: [f32; 4]| of(LINEAR, bounds, 0.0, [p0, p1, p2, p3, 0.0, 0.0, 0.0]);
         let (open, root) = ([CLOSED, f32::INFINITY], (2.0 / std::f64::consts::PI).sqrt());
         let all = [f32::NEG_INFINITY, f32::INFINITY];
+        let approx = |[p0, p1, p2]: [f32; 3]| of(APPROX, all, 0.0, [p0, p1, p2, 0.0, 0.0, 0.0, 0.0]);
+        let is_half = size_of::<C>() == 2;
         match activation {
             Activation::Identity => plain,
             Activation::Relu => Epilogue { form: RELU, ..plain },
+            Activation::Gelu if is_half => approx(ERF),
+            Activation::GeluTanh if is_half => approx(ROOT),
             Activation::Gelu => gate(open, 0.0, NORMAL),
             // x / 2 · (1 + tanh u) is x · sigmoid(2 u), with u = √(2 / π) · (x + 0.044715 x³).
             Activation::GeluTanh => gate(open, 0.0, slope(2.0 * root, 2.0 * root * 0.044715)),
@@ -136,13 +144,16 @@ impl Epilogue {
     }
 }
 
-/// Applies the activation of an epilogue to a tile.
+/// Applies the activation of an epilogue to a tile that becomes a result of type C. Convolutions say `f32` of every result: of one branch more the
+/// assembler has ordered their loops otherwise.
 #[triton::function]
-pub fn activated<const BM: i32, const BN: i32>(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
+pub fn activated<C: Float, const BM: i32, const BN: i32>(v: Tile<f32>, options: Epilogue) -> Tile<f32> {
     if options.form == PLAIN {
         v
     } else if options.form == RELU {
         relu(v)
+    } else if C::EPSILON > 0.0001 && options.form == APPROX {
+        gated_approx(v, (options.p0, options.p1, options.p2))
     } else if BM * BN > MOST_ELEMENTS {
         gated(v, options)
     } else if options.form == GATE {

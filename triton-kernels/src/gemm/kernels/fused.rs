@@ -41,7 +41,7 @@ use triton::prelude::*;
     (T = f16, C = f32, BM = 64, BN = 64, BK = 32, TA = true, TB = false, num_warps = 8, general = true),
     (T = f16, C = f32, BM = 64, BN = 64, BK = 32, TA = true, TB = true, num_warps = 8, general = true),
 ], tune = [BM, BN, BK])]
-pub fn fused<T: Float, C: Num, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
+pub fn fused<T: Float, C: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
     a: Tensor<T, 2>,
     b: Tensor<T, 2>,
     c: TensorMut<C, 2>,
@@ -58,7 +58,7 @@ pub fn fused<T: Float, C: Num, const BM: i32, const BN: i32, const BK: i32, cons
     let acc = gemm_tile::<T, f32, BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth));
     let at = (m, n);
     store_tile::<f32, C, BM, BN>(acc, at, c, bias, row_bias, residual, row_scales, column_scales, sums, options, |v| {
-        activated::<BM, BN>(v, options)
+        activated::<C, BM, BN>(v, options)
     });
 }
 
@@ -96,6 +96,6 @@ pub fn fused_tf32<const BM: i32, const BN: i32, const BK: i32, const TA: bool, c
         column_scales,
         sums,
         options,
-        |v| activated::<BM, BN>(v, options),
+        |v| activated::<f32, BM, BN>(v, options),
     );
 }

@@ -51,7 +51,7 @@ pub fn grouped<T: Float, const BM: i32, const BN: i32, const BK: i32, const TB: 
         };
         acc = dot(a.load([first, k], [BM, BK]), y, acc);
     }
-    let v = activated::<BM, BN>(acc * options.alpha.to::<f32>(), options);
+    let v = activated::<T, BM, BN>(acc * options.alpha.to::<f32>(), options);
     let rows = (arange(0, BM) + first).expand_dims(1);
     // The rows behind those of the group are of the next one.
     c.scatter([rows, (arange(0, BN) + n).expand_dims(0)], v.to::<T>(), rows < stop);

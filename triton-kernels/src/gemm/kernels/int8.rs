@@ -34,7 +34,7 @@ pub fn product_i8<const BM: i32, const BN: i32, const BK: i32, const TA: bool, c
     (C = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = false, num_warps = 8, general = true),
     (C = bf16, BM = 64, BN = 64, BK = 64, TA = true, TB = true, num_warps = 8, general = true),
 ], tune = [BM, BN, BK])]
-pub fn fused_i8<C: Num, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
+pub fn fused_i8<C: Float, const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
     a: Tensor<i8, 2>,
     b: Tensor<i8, 2>,
     c: TensorMut<C, 2>,
@@ -51,6 +51,6 @@ pub fn fused_i8<C: Num, const BM: i32, const BN: i32, const BK: i32, const TA: b
     let acc = gemm_tile::<i8, i32, BM, BN, BK, TA, TB>(a, b, (m, n), (0, depth)).to::<f32>();
     let at = (m, n);
     store_tile::<f32, C, BM, BN>(acc, at, c, bias, row_bias, residual, row_scales, column_scales, sums, options, |v| {
-        activated::<BM, BN>(v, options)
+        activated::<C, BM, BN>(v, options)
     });
 }

@@ -68,7 +68,7 @@ use triton::prelude::*;
 ], tune = [BM, BN, BK, KL])]
 pub fn split<
     T: Float,
-    C: Num,
+    C: Float,
     const BM: i32,
     const BN: i32,
     const BK: i32,
@@ -131,7 +131,7 @@ pub fn split<
                 column_scales,
                 sums,
                 options,
-                |v| activated::<BM, BN>(v, options),
+                |v| activated::<C, BM, BN>(v, options),
             );
         } else {
             c.store([m, n], total.to::<C>());

@@ -304,6 +304,9 @@ pub(super) fn one<T: GemmElement<C> + Scalar, C: Scalar>(
     let (steep, of_its_own, least) = if is_activated { (2.0, 2e-7, 1f64) } else { (1.0, 0.0, 0.0) };
     // Terms of either sign cancel, and their roundings do not.
     let least = if whole { least } else { least.max((k as f64).sqrt() / 2.0) };
+    // Of a result of 16 bits GELU is within |x| · 2⁻¹² + 3 · 10⁻⁵, before it is rounded.
+    let is_approx = matches!(options.activation, Activation::Gelu | Activation::GeluTanh) && size_of::<C>() == 2;
+    let of_its_own = if is_approx { 1.0 / 4096.0 + 3e-5 } else { of_its_own };
     let within = |bound: f64| steep * bound + of_its_own;
     let found = c.download(stream, &on_c)?;
     // Sums of whole numbers are exact, and so is what a power of 2 makes of them; rounding to C is left.
