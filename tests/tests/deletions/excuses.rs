@@ -23,12 +23,33 @@ const fn not_filled_again(instruction: &'static str) -> Excuse {
 }
 
 /// Loops in which a product goes on beside the next turn's other one.
-const OVERLAP: &[&str] = &["run/overlap sm_90a divisible16", "run/overlap sm_90a aligned16"];
+const OVERLAP: &[&str] = &[
+    "run/overlap sm_90a divisible16",
+    "run/overlap sm_90a aligned16",
+    "run/overlap sm_90a divisible16 persistent",
+    "run/overlap sm_90a aligned16 persistent",
+];
 
-/// The barrier between the stores of the left operand of such a loop and its first product.
-const fn own_rows(programs: &'static [&'static str], instruction: &'static str, nth: usize) -> Excuse {
-    let reason = "each warp has stored the rows of the operand that its part of the product reads";
-    Excuse { programs, instruction, nth, reason }
+/// Those of them that run one program a block: a last release.
+const fn last_release(instruction: &'static str) -> Excuse {
+    Excuse {
+        programs: &["run/overlap sm_90a divisible16", "run/overlap sm_90a aligned16"],
+        instruction,
+        nth: 1,
+        reason: "a block that runs one program fills no item after its last ones",
+    }
+}
+
+/// A producer's wait before a program's first keys, where blocks run several.
+const fn first_keys(programs: &'static [&'static str], instruction: &'static str) -> Excuse {
+    let reason = "the wait for the values of the item before is for threads that have released the keys after";
+    Excuse { programs, instruction, nth: 1, reason }
+}
+
+/// A producer's wait before a program's queries, where blocks run several.
+const fn queries(programs: &'static [&'static str], instruction: &'static str) -> Excuse {
+    let reason = "two programs before the third one of a block is one without an iteration, which reads no queries";
+    Excuse { programs, instruction, nth: 1, reason }
 }
 
 /// Products of one warpgroup, whose operands are stored by its threads, and not by copies.
@@ -42,7 +63,24 @@ const ONE_WARPGROUP: &[&str] = &[
 
 /// All of them.
 pub const EXCUSES: &[Excuse] = &[
-    own_rows(OVERLAP, "bar.sync 1, 256", 1),
+    last_release("mbarrier.arrive.shared::cta.b64 _, [%r374+16432]"),
+    last_release("mbarrier.arrive.shared::cta.b64 _, [%r376+16456]"),
+    queries(
+        &["run/overlap sm_90a divisible16 persistent"],
+        "mbarrier.try_wait.parity.shared::cta.b64 %p48, [%r501+24656], %r499",
+    ),
+    queries(
+        &["run/overlap sm_90a aligned16 persistent"],
+        "mbarrier.try_wait.parity.shared::cta.b64 %p55, [%r516+24656], %r514",
+    ),
+    first_keys(
+        &["run/overlap sm_90a divisible16 persistent"],
+        "mbarrier.try_wait.parity.shared::cta.b64 %p51, [%r513+24592], %r511",
+    ),
+    first_keys(
+        &["run/overlap sm_90a aligned16 persistent"],
+        "mbarrier.try_wait.parity.shared::cta.b64 %p58, [%r528+24592], %r526",
+    ),
     Excuse {
         programs: OVERLAP,
         instruction: "wgmma.fence.sync.aligned",
@@ -122,7 +160,7 @@ pub const EXCUSES: &[Excuse] = &[
         reason: "the last fragments of the ring are loaded before the last barrier of the loop, and then its bytes are taken for the result",
     },
     Excuse {
-        programs: &["run/ring_gathered sm_90a aligned16"],
+        programs: &["run/ring_gathered sm_90a aligned16", "run/ring_gathered sm_90a aligned16 persistent"],
         instruction: "fence.proxy.async.shared::cta",
         nth: 1,
         reason: "every warpgroup has waited for its product before the barrier, and the fence after the stores is the one that the next needs",

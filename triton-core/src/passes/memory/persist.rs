@@ -6,31 +6,33 @@
 //! fills the first items of the next program while the consumers convert and store the result of this one.
 //! (CUTLASS calls such a kernel persistent; Osama et al., "Stream-K", PPoPP 2023, section 3, names its schedule data-parallel.)
 //!
-//! It is done where a producer fills the one ring of a loop of the kernel's own block, and a product of it is in flight; and where
-//! the ring and all other buffers lie beside each other in shared memory. A program that may wait for another one is
+//! It is done where a producer fills the rings of one loop, which is in the kernel's own block or in a branch there, and rings of an item a
+//! program; and where the rings and all other buffers lie beside each other in shared memory. A program that may wait for another one is
 //! left as it is (`map_programs`).
+//!
+//! Where the iterations of the loop follow from the program's index along the first axis, as under a causal mask, a block runs programs in pairs: one
+//! from the beginning of the axis and one from its end, which have as many iterations together as any other pair. Neighbours along the other axes
+//! stay together: they read the same. (Where blocks run one program each, the hardware begins the next one where one has ended.)
 //!
 //! What does not depend on the program is computed once, before the loop over programs. The rest is its body.
 
 use crate::entity::SideTable;
 use crate::hash::WordMap;
-use crate::ir::{Block, BlockData, Function, Inst, InstData, Value, in_flight};
-use crate::ops::kinds::BinaryKind;
+use crate::ir::{Block, BlockData, Function, Inst, Value, in_flight};
+use crate::ops::kinds::{BinaryKind, CompareKind};
 use crate::ops::{Effect, GridAxis, Op, RingStep};
 use crate::passes::Env;
 use crate::passes::memory::map_programs;
 use crate::span::Span;
 use crate::types::{Constant, DType, RingId, Type};
 
-/// Fewest slots of a ring that is worth it: with two, a product waits for its operands in every turn.
+/// Fewest slots of a ring that is worth it where a product holds the item of the turn before: with two, it waits for its operands in every
+/// turn.
 pub(crate) const FEWEST_SLOTS: u32 = 3;
 
 /// Most sums of a thread: of four images with 180, whose results are stored in a loop, too, the assembler has each product wait for the one
 /// before (`ptxas` C7514).
 const MOST_SUMS: usize = 160;
-
-/// Of a loop that `schedule` did not make.
-const UNCOUNTED: &str = "a ring's loop that counts no items";
 
 /// See the [module's page](self).
 ///
@@ -54,9 +56,16 @@ pub(crate) fn fits(func: &Function, env: &Env, of_ring: u64, of_all: u64) -> boo
     of_all <= env.target.shared_bytes().into() && resident(of_all) >= resident(of_ring)
 }
 
-/// The loop with the ring, in the kernel's own block.
+/// What has the loop with the rings, in the kernel's own block: the loop, or a branch around it.
 struct MainLoop {
     inst: Inst,
+    /// The first item of a program, and the one after the last.
+    first: Value,
+    last: Value,
+    /// The items of rings that are filled once a program.
+    once: Vec<Value>,
+    /// Whether how many turns there are depends on the program's index along the first axis.
+    is_uneven: bool,
     /// What asks for the program's index, anywhere.
     programs: Vec<Inst>,
     /// Of the values of the kernel's own block, what depends on the program, or is neither a scalar that nothing but arguments decide nor
@@ -66,30 +75,54 @@ struct MainLoop {
 
 impl MainLoop {
     fn of(func: &Function, env: &Env) -> Option<MainLoop> {
-        let mut rings = func.rings.keys().filter(|&ring| !func.is_drained(ring));
-        let (ring, None) = (rings.next()?, rings.next()) else { return None };
-        let insts = &func.blocks[func.body].insts;
-        // The ring of a loop inside it is not its own.
-        let waits = |(_, data): (Inst, &InstData)| matches!(data.op, Op::RingWait { ring: own, .. } if own == ring);
-        let has_ring = |&&inst: &&Inst| {
-            matches!(func.insts[inst].op, Op::For { .. }) && func.block(func.insts[inst].regions[0]).any(waits)
+        func.producer?;
+        let inside = |inst: Inst| {
+            let mut inside = Vec::new();
+            func.walk_inst(inst, &mut inside);
+            inside
         };
-        let inst = *insts.iter().find(has_ring)?;
-        let body = func.insts[inst].regions[0];
-        let goes_on = |(_, data): (Inst, &InstData)| {
-            let carried = |&sum: &Value| func.yielded(body).contains(&sum) && func.registers(sum) <= MOST_SUMS;
-            in_flight::is_product(&data.op) && data.results.iter().any(carried)
+        let waited = |inst: Inst| {
+            let Some(RingStep::Wait(ring, item)) = func.insts[inst].op.ring_step() else { return None };
+            Some((ring, item))
         };
+        // Rings of one loop count the same items.
+        let own = &func.blocks[func.body].insts;
+        let mut around = own.iter().filter(|&&inst| {
+            !func.insts[inst].regions.is_empty() && inside(inst).into_iter().any(|inst| waited(inst).is_some())
+        });
+        let (&inst, None) = (around.next()?, around.next()) else { return None };
+        let data = &func.insts[inst];
+        let first = if let Op::For { .. } = data.op {
+            *data.args.last()?
+        } else if let Op::If { .. } = data.op {
+            // Where there is no turn, the next item is the first one still.
+            *func.yielded(*data.regions.last()?).last()?
+        } else {
+            return None;
+        };
+        let last = *data.results.last()?;
+        let is_loop = |inst: &Inst| matches!(func.insts[*inst].op, Op::For { .. });
+        let loops: Vec<Inst> = inside(inst).into_iter().filter(is_loop).collect();
+        let &[each] = &loops[..] else { return None };
+        let once: Vec<Value> = own.iter().filter_map(|&inst| waited(inst)).map(|(_, item)| item).collect();
+
+        // A product that goes on over the back edge holds its item.
+        let body = func.insts[each].regions[0];
+        let products = func.block(body).filter(|(_, data)| in_flight::is_product(&data.op));
+        let sums = products.flat_map(|(_, data)| data.results.iter().copied());
+        let held: Vec<Value> = sums.filter(|sum| func.yielded(body).contains(sum)).collect();
+        let fewest = if held.is_empty() { FEWEST_SLOTS - 1 } else { FEWEST_SLOTS };
+        let of_loop = |ring: RingId| inside(each).into_iter().filter_map(waited).any(|(of, _)| of == ring);
+        let has_slots = func.rings.keys().filter(|&ring| of_loop(ring)).all(|ring| func.rings[ring].slots >= fewest);
         let bytes = |&(_, buffer): &(Inst, Value)| func.buffer_bytes(buffer);
         let buffers = func.buffers();
-        let of_ring = buffers.iter().filter(|&&(_, buffer)| func.is_bulk(buffer)).map(bytes).sum();
-        let fits = fits(func, env, of_ring, buffers.iter().map(bytes).sum());
+        let of_rings = buffers.iter().filter(|&&(_, buffer)| func.is_bulk(buffer)).map(bytes).sum();
+        let fits = fits(func, env, of_rings, buffers.iter().map(bytes).sum());
         let walk = func.walk();
         // Which program failed is not known of a block that runs several.
         let asserts = walk.iter().any(|&inst| matches!(func.insts[inst].op, Op::Assert { .. }));
-        if func.producer.is_none()
-            || func.rings[ring].slots < FEWEST_SLOTS
-            || !func.block(body).any(goes_on)
+        if !has_slots
+            || held.iter().any(|&sum| func.registers(sum) > MOST_SUMS)
             || !fits
             || asserts
             || walk.iter().any(|&inst| map_programs::waits(func, inst))
@@ -105,8 +138,36 @@ impl MainLoop {
             }
         }
         let programs = walk.into_iter().filter(|&inst| matches!(func.insts[inst].op, Op::ProgramId { .. })).collect();
-        Some(MainLoop { inst, programs, varies })
+        let is_uneven = func.raster.is_none() && turns_by_axis(func, each) == [true, false, false];
+        Some(MainLoop { inst, first, last, once, is_uneven, programs, varies })
     }
+}
+
+/// By axis, whether the turns of a loop follow from the program's index along it: nowhere, if they also follow from what is read.
+fn turns_by_axis(func: &Function, each: Inst) -> [bool; 3] {
+    let mut axes: SideTable<Value, [bool; 3]> = SideTable::new([false; 3]);
+    let mut read = SideTable::new(false);
+    for inst in func.walk() {
+        let data = &func.insts[inst];
+        let (mut of, mut is_read) = ([false; 3], data.op.effect() != Effect::Pure);
+        data.for_each_operand(|v| {
+            is_read |= read[v];
+            of.iter_mut().zip(axes[v]).for_each(|(of, by)| *of |= by);
+        });
+        if let Op::ProgramId { axis } = data.op {
+            (of[usize::from(axis.0)], is_read) = (true, false);
+        }
+        if inst == each {
+            let (mut found, mut known) = ([false; 3], true);
+            data.op.for_each_operand(|v| {
+                known &= !read[v];
+                found.iter_mut().zip(axes[v]).for_each(|(of, by)| *of |= by);
+            });
+            return if known { found } else { [false; 3] };
+        }
+        data.results.iter().for_each(|&v| (axes[v], read[v]) = (of, is_read));
+    }
+    [false; 3]
 }
 
 /// A ring whose slots are stored and copied to global memory after the loop: the first item of a program, and how many it has.
@@ -151,33 +212,44 @@ impl Writer<'_> {
         let none = self.constant(0)?;
         let prologue = std::mem::take(&mut self.insts);
 
-        // Its body. A turn carries the item, as the loop does, and those of results.
+        // Its body. A turn carries the item of the loop, those of results, how many programs the block has run, and which of a
+        // pair the program is.
         let results = self.results(after)?;
-        let params: Vec<Value> =
-            [block, none].iter().chain(results.iter().map(|_| &none)).map(|&v| self.func.copy_value(v)).collect();
-        let (index, item) = (params[0], params[1]);
-        let current = self.program(index, &Grid { extents, plane })?;
+        let (index, item) = (self.func.copy_value(block), self.func.copy_value(none));
+        let (mut params, mut yields) = (vec![index, item], vec![self.main.last]);
+        let mut items = WordMap::from_iter([(self.main.first, item)]);
+        let mut number = index;
+        if self.main.is_uneven {
+            let second = self.func.copy_value(none);
+            number = self.paired(index, second, [block, blocks, programs])?;
+            params.push(second);
+            let one = self.constant(1)?;
+            yields.push(self.binary(BinaryKind::Sub, one, second)?);
+        }
+        let counted = results.iter().map(|of| (vec![of.first], of.items));
+        let once = Some((self.main.once.clone(), 1)).filter(|(firsts, _)| !firsts.is_empty());
+        let counted: Vec<(Vec<Value>, i128)> = counted.chain(once).collect();
+        let first_of: Vec<Value> = counted.iter().map(|_| self.func.copy_value(none)).collect();
+        params.extend(&first_of);
+        let current = self.program(number, &Grid { extents, plane })?;
         self.insts.extend(inside);
         self.insts.push(main);
-        *self.func.insts[main].args.last_mut().ok_or(UNCOUNTED)? = item;
-        let last = *self.func.insts[main].results.last().ok_or(UNCOUNTED)?;
         // The first turn of the next program releases the item of the last product, as every turn does that of the one before.
         self.insts.extend(after);
-        let mut yields = vec![last];
-        for (of, &item) in results.iter().zip(&params[2..]) {
-            let items = self.constant(of.items)?;
-            yields.push(self.binary(BinaryKind::Add, item, items)?);
+        for ((firsts, count), item) in counted.into_iter().zip(first_of) {
+            let count = self.constant(count)?;
+            yields.push(self.binary(BinaryKind::Add, item, count)?);
+            items.extend(firsts.into_iter().map(|first| (first, item)));
         }
         let insts = std::mem::take(&mut self.insts);
-        let firsts: WordMap<Value, Value> =
-            results.iter().map(|of| of.first).zip(params[2..].iter().copied()).collect();
-        after.iter().for_each(|&inst| {
-            self.func.insts[inst].map_operands(|v| firsts.get(&v).copied().unwrap_or(v));
-        });
-        let inits = vec![none; yields.len()];
         let region = self.func.blocks.push(BlockData { params, insts });
+        self.rename(region, &items);
+        let inits = vec![none; yields.len()];
         self.func.append_structured(region, Op::Yield {}, yields, Vec::new(), &[], self.span);
         self.rename(region, &self.of_program(current));
+        for block in self.func.blocks.keys().collect::<Vec<_>>() {
+            self.func.blocks[block].insts.retain(|inst| !self.main.programs.contains(inst));
+        }
 
         self.func.blocks[own].insts = prologue;
         let each = Op::For { start: block, end: programs, step: blocks };
@@ -219,6 +291,7 @@ impl Writer<'_> {
         let (third, number) = self.divide(number, plane)?;
         let Some(width) = self.func.raster else {
             let (second, first) = self.divide(number, columns)?;
+            let first = if self.main.is_uneven { self.at_both_ends(first, columns)? } else { first };
             return Ok([first, second, third]);
         };
         let width = self.constant(width.into())?;
@@ -230,6 +303,35 @@ impl Writer<'_> {
         let width = self.binary(BinaryKind::Min, left, width)?;
         let (second, inside) = self.divide(number, width)?;
         Ok([self.binary(BinaryKind::Add, first, inside)?, second, third])
+    }
+
+    /// The number of a program of which a block runs two neighbours, one after the other: the first one in one round of blocks, the `second` one in the
+    /// next. Where these two rounds have less than two programs a block, the blocks that have one follow those that have two.
+    fn paired(&mut self, index: Value, second: Value, [block, blocks, programs]: [Value; 3]) -> Result<Value, String> {
+        let before = self.binary(BinaryKind::Mul, second, blocks)?;
+        let before = self.binary(BinaryKind::Add, before, block)?;
+        let round = self.binary(BinaryKind::Sub, index, before)?;
+        let left = self.binary(BinaryKind::Sub, programs, round)?;
+        let (over, none) = (self.binary(BinaryKind::Sub, left, blocks)?, self.constant(0)?);
+        let over = self.binary(BinaryKind::Max, over, none)?;
+        let pairs = self.binary(BinaryKind::Min, over, blocks)?;
+        let twice = self.binary(BinaryKind::Add, block, block)?;
+        let (of_pair, alone) =
+            (self.binary(BinaryKind::Add, twice, second)?, self.binary(BinaryKind::Add, block, pairs)?);
+        let cond = self.op(Op::Compare { kind: CompareKind::Lt, a: block, b: pairs })?;
+        let number = self.op(Op::Select { cond, a: of_pair, b: alone })?;
+        self.binary(BinaryKind::Add, round, number)
+    }
+
+    /// The index along an axis of this extent that begins at both ends: 0, the last one, 1, ..
+    fn at_both_ends(&mut self, number: Value, extent: Value) -> Result<Value, String> {
+        let (one, none) = (self.constant(1)?, self.constant(0)?);
+        let half = self.binary(BinaryKind::Shr, number, one)?;
+        let odd = self.binary(BinaryKind::And, number, one)?;
+        let cond = self.op(Op::Compare { kind: CompareKind::Eq, a: odd, b: none })?;
+        let last = self.binary(BinaryKind::Sub, extent, one)?;
+        let from_last = self.binary(BinaryKind::Sub, last, half)?;
+        self.op(Op::Select { cond, a: half, b: from_last })
     }
 
     /// Quotient and remainder.
@@ -248,14 +350,11 @@ impl Writer<'_> {
         self.main.programs.iter().filter_map(of).collect()
     }
 
-    /// Replaces the index of the program in a block and inside it.
-    fn rename(&mut self, block: Block, program: &WordMap<Value, Value>) {
+    /// Gives values other names in a block and inside it.
+    fn rename(&mut self, block: Block, names: &WordMap<Value, Value>) {
         let mut inside = Vec::new();
         self.func.blocks[block].insts.iter().for_each(|&inst| self.func.walk_inst(inst, &mut inside));
-        inside.iter().for_each(|&inst| self.func.insts[inst].map_operands(|v| program.get(&v).copied().unwrap_or(v)));
-        for block in self.func.blocks.keys().collect::<Vec<_>>() {
-            self.func.blocks[block].insts.retain(|inst| !self.main.programs.contains(inst));
-        }
+        inside.iter().for_each(|&inst| self.func.insts[inst].map_operands(|v| names.get(&v).copied().unwrap_or(v)));
     }
 
     fn constant(&mut self, value: i128) -> Result<Value, String> {

@@ -37,19 +37,21 @@ pub(in crate::attention) fn forward<T: Float, const D: i32, const BM: i32, const
     #[no_specialize] right: i32,
     #[no_specialize] group: i32,
 ) {
-    let (m, head, batch) = (program_id(0) * BM, program_id(1), program_id(2));
+    // The last queries first: of a causal mask they see the most keys.
+    let m = (num_programs(0) - 1 - program_id(0)) * BM;
+    let (head, batch) = (program_id(1), program_id(2));
     let (queries, keys) = (q.dim(2), k.dim(2));
     // Outside the loop: a division by what is not a constant would keep it from loading ahead.
     let of = head / group;
     let x = rows::<T, BM, D>(q, batch, head, m);
-    // Of a scale above 0 the greatest score is that of the greatest product: the scale is part of the subtraction. Below it, queries have the
+    // Of a scale above 0 the greatest score is that of the greatest product: the scale is part of the subtraction. Below it, products have the
     // other sign; for 0, it is so small that no score counts, and −∞ stays −∞.
-    let x = select(scale < 0.0, -x, x);
+    let sign = select(scale < 0.0, -1.0f32, 1.0);
     let scale = maximum(abs(scale), 1.0e-37f32);
     let start = m + keys - queries - left;
     let end = minimum(m + BM + keys - queries + right, keys);
-    // Every query of the tile sees the keys from `inner` to `outer`.
-    let inner = start + BM - 1;
+    // Every query of the tile sees the keys from `inner` to `outer`. Where products have the other sign every block has an edge.
+    let inner = select(sign < 0.0, i32::MAX, start + BM - 1);
     let outer = minimum(m + 1 + keys - queries + right, keys);
     // Where there are keys behind the last one that is seen, the last block ends with that one, and leaves out what the block before it had: what
     // no query of the tile sees is not multiplied, be it NaN.
@@ -64,7 +66,7 @@ pub(in crate::attention) fn forward<T: Float, const D: i32, const BM: i32, const
         let mut s = dot(x, rows::<T, BN, D>(k, batch, of, n).transpose(), zeros::<f32>([BM, BN]));
         if at < inner || at + BN > outer {
             let visible = seen_from::<BM, BN>(m, n, at - n, queries, keys, left, right);
-            s = select(visible, s, f32::NEG_INFINITY);
+            s = select(visible, s * sign, f32::NEG_INFINITY);
         }
         let next = maximum(most, max_axis(s, 1) * scale);
         let p = exp2(s * scale - next.expand_dims(1));

@@ -29,7 +29,9 @@ pub(super) fn candidates(func: &Function, env: &Env, kept: &Kept) -> Vec<Loop> {
         let stored = if bulk { Vec::new() } else { stored(func, &defs, region, &copies) };
         let in_ring = |v: Value| copies.iter().any(|copy| copy.buffer == v) || stored.iter().any(|of| of.buffer == v);
         let in_flight = product_in_flight(func, &defs, inst, in_ring);
-        Loop { block, inst, stored: if in_flight.is_some() { stored } else { Vec::new() }, copies, in_flight }
+        let once =
+            if block == func.body && bulk { once(func, &defs, &facts, &read_only, env, inst) } else { Vec::new() };
+        Loop { block, inst, stored: if in_flight.is_some() { stored } else { Vec::new() }, copies, in_flight, once }
     };
     let mut candidates: Vec<Loop> = loops(func).into_iter().map(of).collect();
     candidates.retain(|of| func.stages(of.inst) > 1 && !of.copies.is_empty());
@@ -96,9 +98,7 @@ fn copies(
         let mem = func.mem(buffer)?;
         let copied = access::copies(&func.layouts[layout], mem, width as u32)?;
         let bytes = u64::from(copied.elements) * u64::from(mem.bits() / 8);
-        // A tensor map wants rows that begin aligned, and an index that does.
-        let bulk = env.target.info().bulk_copies && aligned * u64::from(mem.bits() / 8) >= access::WIDEST.into();
-        let bulk = bulk && !fragments[buffer] && func.bulk_copy(buffer, rounding.is_some(), 1, from).is_some();
+        let bulk = !fragments[buffer] && is_bulk(func, facts, env, (buffer, rounding.is_some()), from);
         let wide = bytes >= access::NARROWEST_COPY.into() && rounding.is_none();
         (alone && (wide || bulk) && read_only.is_constant(func, from)).then_some(Copy {
             load,
@@ -123,22 +123,80 @@ fn copies(
     copies
 }
 
+/// Whether bulk copies can fill a buffer, with elements rounded to tf32 or not: a tensor map wants rows that begin aligned, and an index that
+/// does.
+fn is_bulk(
+    func: &Function,
+    facts: &SideTable<Value, AxisInfo>,
+    env: &Env,
+    (buffer, tf32): (Value, bool),
+    from: Location,
+) -> bool {
+    let bytes = func.mem(buffer).map_or(0, |mem| u64::from(mem.bits() / 8));
+    env.target.info().bulk_copies
+        && axis::vector_width(func, facts, from) * bytes >= access::WIDEST.into()
+        && func.bulk_copy(buffer, tf32, 1, from).is_some()
+}
+
+/// The loads of the kernel's own block that bulk copies can store to buffers which nothing but products of a loop reads.
+fn once(
+    func: &Function,
+    defs: &Defs,
+    facts: &SideTable<Value, AxisInfo>,
+    read_only: &ReadOnly,
+    env: &Env,
+    around: Inst,
+) -> Vec<Copy> {
+    let own = func.body;
+    let mut inside = Vec::new();
+    func.walk_inst(around, &mut inside);
+    let of = |&store: &Inst| {
+        let Op::SharedStore { buffer, part: 0, value } = func.insts[store].op else { return None };
+        let (load, alloc) = (defs.definition_in(value, own)?, defs.definition_in(buffer, own)?);
+        let Op::Load { from, other: None } = func.insts[load].op else { return None };
+        let multiplied = |user: Inst| in_flight::is_product(&func.insts[user].op) && inside.contains(&user);
+        let alone = defs.is_used_once(value)
+            && users(func, defs, buffer).into_iter().all(|user| user == store || multiplied(user));
+        let layout = func.layout_id(value)?;
+        let bulk = is_bulk(func, facts, env, (buffer, false), from);
+        (alone && bulk && read_only.is_constant(func, from)).then_some(Copy {
+            load,
+            rounding: None,
+            store,
+            alloc,
+            from,
+            slice: Vec::new(),
+            buffer,
+            layout,
+            bulk,
+            wide: false,
+            shared: false,
+        })
+    };
+    func.blocks[own].insts.iter().filter_map(of).collect()
+}
+
+/// What uses a buffer, be it through an alias.
+fn users(func: &Function, defs: &Defs, buffer: Value) -> Vec<Inst> {
+    let (mut open, mut users) = (defs.users(buffer).collect::<Vec<_>>(), Vec::new());
+    while let Some(user) = open.pop() {
+        let data = &func.insts[user];
+        match data.results[..] {
+            [alias] if func.aliased(data).is_some() => open.extend(defs.users(alias)),
+            _ => users.push(user),
+        }
+    }
+    users
+}
+
 /// The buffers in a loop's body to which threads store a whole tile, once a turn, for products alone.
 fn stored(func: &Function, defs: &Defs, region: Block, copies: &[Copy]) -> Vec<Stored> {
-    let aliased = |alias: Value| func.aliased(&func.insts[defs.definition(alias)?]).map(|(x, _)| x);
     let of = |&inst: &Inst| {
         let Op::SharedStore { buffer, value, part: 0 } = func.insts[inst].op else { return None };
         let alloc = defs.definition_in(buffer, region)?;
         let is_whole = func.mem(buffer)?.is_whole(func.copies(buffer));
-        let mut open = defs.users(buffer).collect::<Vec<_>>();
-        let mut multiplied = true;
-        while let Some(user) = open.pop() {
-            let data = &func.insts[user];
-            match data.results[..] {
-                [alias] if aliased(alias).is_some() => open.extend(defs.users(alias)),
-                _ => multiplied &= user == inst || in_flight::is_product(&data.op),
-            }
-        }
+        let is_product = |user: Inst| in_flight::is_product(&func.insts[user].op);
+        let multiplied = users(func, defs, buffer).into_iter().all(|user| user == inst || is_product(user));
         let taken = copies.iter().any(|copy| copy.buffer == buffer);
         let layout = func.layout_id(value)?;
         (is_whole && multiplied && !taken).then_some(Stored { alloc, buffer, layout })

@@ -14,7 +14,7 @@
 //!
 //! Where a producer fills ([`Function::producer`], `roles`), an item is filled in its own turn, without a condition and with nothing ahead: the
 //! producer runs ahead by itself, and no barrier is in the loop. What other products read is in a ring of its own then, and
-//! `overlap` may rotate the loop.
+//! `overlap` may rotate the loop. So is what products read in every turn, which is loaded before the loop: an item a program.
 //!
 //! A load is taken if nothing but a store to shared memory uses it, and nothing but products what was stored; if its
 //! indices follow from the loop's counter, from what the loop does not change, and from views that nothing writes, such
@@ -142,6 +142,8 @@ struct Plan {
     producer: Option<Producer>,
     /// Whether loops are rotated, where they can be: see [`overlap`].
     overlaps: bool,
+    /// The slots of what is filled once a program.
+    once: u32,
 }
 
 /// A loop with loads that a ring can take.
@@ -154,6 +156,8 @@ struct Loop {
     in_flight: Option<Flight>,
     /// Operands of that product that threads compute and store: while it goes on they store those of the next turn.
     stored: Vec<Stored>,
+    /// Loads before the loop that nothing but its products read: a producer fills them once a program.
+    once: Vec<Copy>,
 }
 
 /// A buffer that threads store an operand to.

@@ -68,9 +68,7 @@ pub(super) fn overlap(func: &mut Function, block: Block, around: Inst) -> Result
         let of = insts.iter().zip(&of_copy).filter(move |&(inst, _)| is_second(inst) == second);
         of.map(|(_, &copied)| copied).collect::<Vec<Inst>>()
     };
-    let (mut first_turn, mut last_turn) = (split(false), split(true));
-    let is_last = block == func.body;
-    last_turn.retain(|&inst| !(is_last && matches!(func.insts[inst].op, Op::RingRelease { .. })));
+    let (mut first_turn, last_turn) = (split(false), split(true));
     let entry: WordMap<Value, Value> =
         [start].iter().chain(&inits).zip(&params).map(|(&init, param)| (copies[param], init)).collect();
     rename(func, &first_turn, &entry);
@@ -112,7 +110,7 @@ pub(super) fn overlap(func: &mut Function, block: Block, around: Inst) -> Result
     (data.op, data.args, data.results) = (Op::For { start: next, end, step }, args, of_loop.clone());
     then.push(around);
 
-    // The second part of the last turn. After it nothing is released in the kernel's own block.
+    // The second part of the last turn.
     let (&last_item, others) = of_loop.split_last().ok_or("a loop that counts no items")?;
     let crossing = others.iter().skip(others.len() - parts.crossing.len());
     let mut taken: WordMap<Value, Value> = crossed_names(&parts, &copies).zip(crossing.copied()).collect();

@@ -14,9 +14,17 @@ impl Plan {
     /// None for a function that the verifier accepts.
     pub fn of(func: &Function, env: &Env, loops: Vec<Loop>) -> Result<Plan, String> {
         let producer = roles::candidate(func, &loops);
-        let mut plan = Plan { loops, slots: 2, peers: func.peers, producer, overlaps: false }.with_slots(func, env)?;
+        let mut plan =
+            Plan { loops, slots: 2, peers: func.peers, producer, overlaps: false, once: 1 }.with_slots(func, env)?;
         if producer.is_none() || plan.loops.is_empty() {
             return Ok(Plan { producer: None, ..plan });
+        }
+        // While a program reads its item, the producer fills that of the next one, if there is room.
+        let all: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
+        let all = all + plan.added(func, plan.slots);
+        let once: u64 = plan.loops.iter().flat_map(|of| &of.once).map(|copy| func.buffer_bytes(copy.buffer)).sum();
+        if env.persistent && persist::fits(func, env, all, all + once) {
+            plan.once = 2;
         }
         let written = |plan: &Plan| {
             let mut written = func.clone();

@@ -23,7 +23,12 @@ pub(super) fn write(func: &mut Function, plan: &Plan) -> Result<(), String> {
         let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
         if plan.producer.is_some() {
             scheduler.decouple(of, slots)?;
-            return if plan.overlaps { overlap::overlap(func, of.block, of.inst) } else { Ok(()) };
+            if plan.overlaps {
+                overlap::overlap(func, of.block, of.inst)?;
+            }
+            return of.once.iter().try_for_each(|copy| {
+                Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() }.fill_once(copy, plan.once, of.inst)
+            });
         }
         match scheduler.pipeline(of, slots)? {
             Some(pipelined) => prefetch_fragments::prefetch_fragments(func, &pipelined),
@@ -43,7 +48,7 @@ impl Scheduler<'_> {
     /// Makes the copies of a loop in a block fills of a ring. Yields the loop if fragments may be loaded ahead in it: not from what
     /// bulk copies fill, which `wgmma` reads.
     fn pipeline(mut self, of: &Loop, slots: u32) -> Result<Option<Pipelined>, String> {
-        let Loop { block, inst, ref copies, in_flight, ref stored } = *of;
+        let Loop { block, inst, ref copies, in_flight, ref stored, .. } = *of;
         let data = &self.func.insts[inst];
         let (Op::For { start, end, step }, region) = (data.op, data.regions[0]) else { return Err("no loop".into()) };
         self.span = self.func.insts[copies[0].load].span;
@@ -194,6 +199,37 @@ impl Scheduler<'_> {
         if let Some(flight) = in_flight {
             self.end_loop(block, inst, flight, if block == self.func.body { &[] } else { &rings }, last)?;
         }
+        Ok(())
+    }
+
+    /// Has the producer fill what threads stored before a loop: an item of a ring of its own, which is waited for there, and released after
+    /// the loop.
+    fn fill_once(mut self, copy: &Copy, slots: u32, around: Inst) -> Result<(), String> {
+        let own = self.func.body;
+        self.span = self.func.insts[copy.load].span;
+        let ring = self.ring(slots, Fill::Bulk, std::slice::from_ref(copy));
+        let item = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
+        let mut slot = WordMap::default();
+        self.slot(copy.buffer, item, &mut slot)?;
+        self.func.replace_uses(&slot);
+        let slotted = self.insts.pop();
+        let when = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
+        self.insert(Op::RingFill { buffer: copy.buffer, item, from: copy.from, when })?;
+        self.insert(Op::RingWait { ring, item })?;
+        self.insts.extend(slotted);
+        let release = self.func.make(Op::RingRelease { ring, item }, self.span)?;
+        let mut insts = std::mem::take(&mut self.func.blocks[own].insts);
+        let has_loop = |&inst: &Inst| {
+            let mut inside = Vec::new();
+            self.func.walk_inst(inst, &mut inside);
+            inside.contains(&around)
+        };
+        let after = insts.iter().position(has_loop).ok_or("a loop that is in no block")? + 1;
+        insts.insert(after, release);
+        insts.retain(|&inst| inst != copy.load);
+        let at = insts.iter().position(|&inst| inst == copy.store).ok_or("a store that is in no block")?;
+        insts.splice(at..=at, self.insts);
+        self.func.blocks[own].insts = insts;
         Ok(())
     }
 
