@@ -47,7 +47,7 @@ fn summed<const BM: i32, const BN: i32>(
         let tile = program_id(1) * num_programs(0) + program_id(0);
         last = last_to_arrive(done, tile, num_programs(2));
         if last {
-            total = added_parts::<BM, BN, 1>(parts, (m, n));
+            total = added_parts::<f32, BM, BN, 1>(parts, (m, n));
             done.store([tile], zeros::<i32>([1]));
         }
     }

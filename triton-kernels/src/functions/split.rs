@@ -37,12 +37,15 @@ pub fn last_to_arrive(done: TensorMut<i32, 1>, at: i32, of: i32) -> bool {
 /// The sum of all parts of a tile, in their order, AT at a time: one after the other would wait for memory as often as there are
 /// parts. They are 0 afterwards, as scratch memory of a stream has to be.
 #[triton::function]
-pub fn added_parts<const BM: i32, const BN: i32, const AT: i32>(parts: TensorMut<f32, 3>, at: (i32, i32)) -> Tile<f32> {
+pub fn added_parts<E: Float, const BM: i32, const BN: i32, const AT: i32>(
+    parts: TensorMut<E, 3>,
+    at: (i32, i32),
+) -> Tile<E> {
     let (m, n) = at;
-    let mut total = zeros::<f32>([BM, BN]);
+    let mut total = zeros::<E>([BM, BN]);
     for part in (0..parts.dim(0)).step_by(AT) {
         total += sum_axis(parts.load([part, m, n], [AT, BM, BN]), 0);
-        parts.store([part, m, n], zeros::<f32>([AT, BM, BN]));
+        parts.store([part, m, n], zeros::<E>([AT, BM, BN]));
     }
     total
 }

@@ -110,12 +110,12 @@ pub fn split<
         let total = if ordered {
             // Where a thread has many elements, as many at a time would spill.
             if BM * BN > 4096 {
-                added_parts::<BM, BN, 1>(parts, (m, n))
+                added_parts::<f32, BM, BN, 1>(parts, (m, n))
             } else {
-                added_parts::<BM, BN, 4>(parts, (m, n))
+                added_parts::<f32, BM, BN, 4>(parts, (m, n))
             }
         } else {
-            added_parts::<BM, BN, 1>(parts, (m, n))
+            added_parts::<f32, BM, BN, 1>(parts, (m, n))
         };
         done.store([tile], zeros::<i32>([1]));
         if FUSED {
