@@ -295,7 +295,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// As of [`launch`](Gemm::launch).
     pub fn scratch_bytes(self, stream: &Stream) -> Result<usize> {
         let (parts, done, sums) = self.prepare(stream)?.scratch();
-        Ok(4 * (parts.iter().product::<usize>() + done + sums.iter().product::<usize>()))
+        let of_parts = size_of::<T::Sum>() * parts.iter().product::<usize>();
+        Ok(of_parts + 4 * (done + sums.iter().product::<usize>()))
     }
 
     /// Enqueues the product.
@@ -502,7 +503,7 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
             return if is_left_out { T::finish(c, added, None, options, stream) } else { Ok(()) };
         }
         let mut partial = scratch::<f32>(op, stream, of_sums.iter().product())?;
-        let mut parts = scratch::<f32>(op, stream, of_parts.iter().product())?;
+        let mut parts = scratch::<T::Sum>(op, stream, of_parts.iter().product())?;
         let mut done = scratch::<i32>(op, stream, of_done)?;
         for i in 0..batch {
             let residual =

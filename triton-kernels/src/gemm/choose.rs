@@ -129,10 +129,12 @@ fn chosen<T: GemmElement<C>, C: Element>(
     let has = |plan: &Plan| all.iter().any(|of| of.kernel.is(plan.kernel) && of.tile == plan.tile);
     if let Some(count) = wanted.splits.filter(|count| *count > 1) {
         let of_table = select::plans(problem).find(|plan| is_split(plan.kernel) && has(plan));
-        let any = all.iter().find(|of| is_split(of.kernel) && of.tile[..2] == [64, 64]);
+        // The most general one, whose tile with an epilogue of `f64` has fewer rows.
+        let divided = || all.iter().filter(|of| is_split(of.kernel));
+        let any = divided().find(|of| of.tile[..2] == [64, 64]).or_else(|| divided().next());
         let plan = of_table.or_else(|| any.map(|of| Plan::new(problem, by_default(of.kernel), of.tile, "split")));
         let Some(plan) = plan else {
-            let (expected, fix) = ("of f32, f16 and bf16 in full precision", "leave out `.splits(..)`");
+            let (expected, fix) = ("of f32, f16, bf16 and f64 in full precision", "leave out `.splits(..)`");
             let found = format!("{count} splits of {:?}", problem.kind);
             return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
         };

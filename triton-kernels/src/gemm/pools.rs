@@ -58,9 +58,9 @@ pub struct Rest<'a, C> {
 }
 
 /// What the programs of a product share: the partial sums of columns, and the parts and counters of a split.
-pub struct Shared<'a> {
+pub struct Shared<'a, S> {
     pub(super) sums: ViewMut<'a, f32, 2>,
-    pub(super) parts: ViewMut<'a, f32, 3>,
+    pub(super) parts: ViewMut<'a, S, 3>,
     pub(super) done: ViewMut<'a, i32, 1>,
     pub(super) ordered: bool,
 }
@@ -81,6 +81,10 @@ pub type Told<'a> = &'a mut dyn FnMut(&dyn Fn(&Stream) -> bool, Instance);
 
 /// The pools of a pair of element types. Not to be implemented: [`GemmElement`](super::GemmElement) names the pairs.
 pub trait Pools<C: Element>: Element {
+    /// What products are added in, and the parts of a split are.
+    #[doc(hidden)]
+    type Sum: Element;
+
     /// What is multiplied in a precision; `None` if there is no other than that of the type.
     #[doc(hidden)]
     fn kind_of_product(precision: Precision) -> Option<Kind>;
@@ -100,7 +104,7 @@ pub trait Pools<C: Element>: Element {
         form: Form,
         plan: &Plan,
         operands: Operands<'_, Self, C, 2>,
-        shared: Shared<'_>,
+        shared: Shared<'_, Self::Sum>,
         stream: &Stream,
     ) -> triton::Result<()>;
 
@@ -227,6 +231,8 @@ macro_rules! floats {
         $(tf32($tf32:ident))?;
     )*) => {$(
         impl Pools<$c> for $t {
+            type Sum = f32;
+
             fn kind_of_product(precision: Precision) -> Option<Kind> {
                 match precision {
                     Precision::Ieee => Some(Kind::$kind),
@@ -272,7 +278,7 @@ macro_rules! floats {
                 form: Form,
                 plan: &Plan,
                 operands: Operands<'_, $t, $c, 2>,
-                shared: Shared<'_>,
+                shared: Shared<'_, Self::Sum>,
                 stream: &Stream,
             ) -> triton::Result<()> {
                 let Operands { a, b, c, residual, rest } = operands;
@@ -375,6 +381,8 @@ floats! {
 }
 
 impl Pools<i32> for i8 {
+    type Sum = i32;
+
     fn kind_of_product(precision: Precision) -> Option<Kind> {
         (precision == Precision::Ieee).then_some(Kind::I8)
     }
@@ -391,7 +399,7 @@ impl Pools<i32> for i8 {
         _: Form,
         plan: &Plan,
         operands: Operands<'_, i8, i32, 2>,
-        _: Shared<'_>,
+        _: Shared<'_, i32>,
         stream: &Stream,
     ) -> triton::Result<()> {
         let Operands { a, b, c, .. } = operands;
@@ -400,18 +408,31 @@ impl Pools<i32> for i8 {
     }
 }
 
-/// Kernels of one type, with an epilogue and without, a program for each tile.
+/// Kernels of one type with an epilogue, a program for each tile; and of `f64` those without, and those of splits.
 macro_rules! fused {
-    ($($t:ident $c:ident $kind:ident $pool:ident $tuned:ident[$($of:ident)?] $(plain($plain:ident, $plain_tuned:ident))?;)*) => {$(
+    ($($t:ident $c:ident $sum:ident $kind:ident $pool:ident $tuned:ident[$($of:ident)?]
+        $(plain($plain:ident, $plain_tuned:ident) split($split:ident, $split_tuned:ident, $choice:ident))?;
+    )*) => {$(
         impl Pools<$c> for $t {
+            type Sum = $sum;
+
             fn kind_of_product(precision: Precision) -> Option<Kind> {
                 (precision == Precision::Ieee).then_some(Kind::$kind)
             }
 
             fn each_product(_: Kind, order: Order, form: Form, is: Told<'_>) {
+                $(let of_split = |of: &$choice| instance!(of, Kernel::Split { groups: 1, programs: 0 });)?
                 match form {
-                    Form::Fused => by_order!(order, |TA, TB| tell!($pool::<$($of,)? TA, TB>(), is)),
-                    Form::Plain => { $(by_order!(order, |TA, TB| tell!($plain::<TA, TB>(), is)))? }
+                    Form::Fused => by_order!(order, |TA, TB| {
+                        tell!($pool::<$($of,)? TA, TB>(), is);
+                        $(each($split::<TA, TB, true>(), of_split, is);)?
+                    }),
+                    Form::Plain => {
+                        $(by_order!(order, |TA, TB| {
+                            tell!($plain::<TA, TB>(), is);
+                            each($split::<TA, TB, false>(), of_split, is);
+                        }))?
+                    }
                     Form::Batched => {}
                 }
             }
@@ -422,13 +443,28 @@ macro_rules! fused {
                 _form: Form,
                 plan: &Plan,
                 operands: Operands<'_, $t, $c, 2>,
-                shared: Shared<'_>,
+                shared: Shared<'_, $sum>,
                 stream: &Stream,
             ) -> triton::Result<()> {
                 let Operands { a, b, c, residual, rest } = operands;
                 let Rest { bias, row_bias, row_scales, column_scales, options } = rest;
                 let [m, n] = c.shape();
-                $(if _form == Form::Plain {
+                $(if matches!(plan.kernel, Kernel::Split { .. }) {
+                    let Shared { sums, parts, done, ordered } = shared;
+                    macro_rules! split {
+                        ($fused:literal) => {
+                            by_order!(order, |TA, TB| {
+                                let tuned = $split_tuned::<TA, TB, $fused>(
+                                    a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, parts, done,
+                                    (plan.chunk / GRANULE) as i32, ordered, options,
+                                );
+                                launch!(tuned, plan, [m, n, plan.splits], stream)
+                            })
+                        };
+                    }
+                    return if _form == Form::Plain { split!(false) } else { split!(true) };
+                }
+                if _form == Form::Plain {
                     return by_order!(order, |TA, TB| {
                         launch!($plain_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream)
                     });
@@ -455,13 +491,14 @@ macro_rules! fused {
 }
 
 fused! {
-    i8 f32 I8 fused_i8_pool fused_i8_tuned[f32];
-    i8 bf16 I8 fused_i8_pool fused_i8_tuned[bf16];
+    i8 f32 i32 I8 fused_i8_pool fused_i8_tuned[f32];
+    i8 bf16 i32 I8 fused_i8_pool fused_i8_tuned[bf16];
 }
 
 #[cfg(feature = "f64")]
 use super::kernels::double::*;
 #[cfg(feature = "f64")]
 fused! {
-    f64 f64 F64 fused_f64_pool fused_f64_tuned[] plain(product_f64_pool, product_f64_tuned);
+    f64 f64 f64 F64 fused_f64_pool fused_f64_tuned[] plain(product_f64_pool, product_f64_tuned)
+        split(split_f64_pool, split_f64_tuned, SplitF64Choice);
 }

@@ -19,7 +19,13 @@ pub(super) fn cases() -> Vec<Case> {
     of::<bf16>(&mut cases);
     #[cfg(feature = "f64")]
     for (i, shape) in SHAPES.into_iter().enumerate() {
-        cases.push(of_product::<f64, f64>(shape, i, 1).locality());
+        for splits in [1, 2] {
+            cases.push(of_product::<f64, f64>(shape, i + splits - 1, splits).locality());
+        }
+    }
+    #[cfg(feature = "f64")]
+    for kind in Activation::ALL {
+        cases.push(of_epilogue::<f64>(kind).finite());
     }
     cases
 }

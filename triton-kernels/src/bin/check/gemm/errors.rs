@@ -76,6 +76,15 @@ pub(super) fn cases() -> Vec<Case> {
                 found => Err(Failure(format!("{found:?} bytes instead of 0 and 20"))),
             }
         }),
+        #[cfg(feature = "f64")]
+        Case::new("gemm of f64 tells its scratch memory", |stream, _| {
+            let (a, mut c) = (stream.zeros::<f64>(1)?, stream.zeros::<f64>(1)?);
+            let (row, column) = (a.view([1, 1])?.broadcast(1, 4096)?, a.view([1, 1])?.broadcast(0, 4096)?);
+            match gemm(row, column, c.view_mut([1, 1])?).splits(4).deterministic(true).scratch_bytes(stream)? {
+                36 => Ok(()),
+                found => Err(Failure(format!("{found} bytes instead of 36"))),
+            }
+        }),
         Case::new("gemm refuses a precision", |stream, _| {
             let a = stream.zeros::<bf16>(64)?;
             let mut c = stream.zeros::<bf16>(64)?;

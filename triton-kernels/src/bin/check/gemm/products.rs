@@ -126,8 +126,10 @@ fn integers(cases: &mut Vec<Case>) {
 /// A long K in parts: right, and if deterministic the same in each launch.
 fn split(cases: &mut Vec<Case>) {
     fn of_types<T: GemmElement<C> + Scalar, C: Scalar>(cases: &mut Vec<Case>) {
-        let shapes = [[16, 16, 1000], [33, 65, 1024], [1, 1, 4096], [70, 30, 777], [64, 128, 600]];
-        for (i, shape) in shapes.into_iter().enumerate() {
+        // The last two have less of K than a split, and none.
+        let long = [[16, 16, 1000], [33, 65, 1024], [1, 1, 4096], [70, 30, 777], [64, 128, 600]];
+        let shapes = long.into_iter().chain([[40, 70, 19], [35, 66, 0]]);
+        for (i, shape) in shapes.enumerate() {
             for splits in [1, 2, 7, 128] {
                 for deterministic in [false, true] {
                     let (epilogue, of) = epilogues()[(i * 5 + splits) % 20].clone();
@@ -155,6 +157,8 @@ fn split(cases: &mut Vec<Case>) {
     of_types::<f16, f16>(cases);
     of_types::<bf16, f32>(cases);
     of_types::<f16, f32>(cases);
+    #[cfg(feature = "f64")]
+    of_types::<f64, f64>(cases);
 }
 
 /// Batches, with operands of their own and with one for all.
@@ -179,6 +183,8 @@ fn batched(cases: &mut Vec<Case>) {
     of_types::<bf16, bf16>(cases);
     of_types::<f16, f16>(cases);
     of_types::<bf16, f32>(cases);
+    #[cfg(feature = "f64")]
+    of_types::<f64, f64>(cases);
 }
 
 /// An operand of a case, if there is one.
