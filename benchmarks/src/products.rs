@@ -64,9 +64,8 @@ pub fn candidates(problem: &Problem) -> Outcome<Candidates> {
         Kind::F32 => of(problem, 0.0f32),
         Kind::Bf16 => of(problem, bf16::ZERO),
         Kind::F16 => of(problem, f16::ZERO),
-        Kind::Tf32 | Kind::F64 | Kind::I8 => {
-            Err(format!("the table's rows choose products of {:?}", problem.kind).into())
-        }
+        Kind::F64 => of(problem, 0.0f64),
+        Kind::Tf32 | Kind::I8 => Err(format!("the table's rows choose products of {:?}", problem.kind).into()),
     }
 }
 
@@ -77,7 +76,7 @@ pub fn candidates(problem: &Problem) -> Outcome<Candidates> {
 pub fn plan(case: &Case) -> Outcome<Plan> {
     let problem = problem(case);
     let ([m, n, k], [a, b]) = (problem.shape, problem.order.transposed());
-    let bytes = if problem.kind == Kind::F32 { 4 } else { 2 };
+    let bytes = case.dtype.bytes();
     let aligned = [if a { m } else { k }, if b { k } else { n }, n].iter().all(|row| (row * bytes).is_multiple_of(16));
     if aligned
         && let Ok(candidates) = candidates(&problem)

@@ -50,7 +50,7 @@ pub struct Options {
 }
 
 fn dtype(name: &str) -> Result<DType, String> {
-    let all = [DType::F32, DType::F16, DType::Bf16];
+    let all = [DType::F32, DType::F16, DType::Bf16, DType::F64];
     let found = all.into_iter().find(|dtype| dtype.name() == name);
     found.ok_or_else(|| format!("not one of {}", all.map(DType::name).join(", ")))
 }
@@ -104,7 +104,7 @@ fn asked(dtype: DType, [random, layers]: [usize; 2], n: usize, seed: u64) -> Vec
         add(ORDERS[i % ORDERS.len()], self::random(&mut rng, dtype), false);
     }
     // Twice as many forward, y = x · wᵀ, as of either gradient.
-    for order in [NT, NN, NT, TN].into_iter().cycle().take(if dtype == DType::F32 { 0 } else { layers }) {
+    for order in [NT, NN, NT, TN].into_iter().cycle().take(if dtype.bytes() > 2 { 0 } else { layers }) {
         let [m, n, k] = layer(&mut rng);
         // Of a that is stored [K, M], rows are multiples of 16 bytes like those of the other operands.
         add(order, if order == TN { [m.next_multiple_of(8), n, k] } else { [m, n, k] }, false);
@@ -123,7 +123,7 @@ pub fn is_listed(dtype: DType, layouts: Layouts, shape: [usize; 3]) -> bool {
 
 /// M, N and K by logarithms, in multiples of 8: work of a millisecond at most.
 fn random(rng: &mut SmallRng, dtype: DType) -> [usize; 3] {
-    let most = if dtype == DType::F32 { 4e10 } else { 4e11 };
+    let most = if dtype.bytes() > 2 { 4e10 } else { 4e11 };
     loop {
         let mut side = |most: f64| (rng.random_range(3.0..most.log2()).exp2() as usize).next_multiple_of(8);
         let shape = [side(8192.0), side(8192.0), side(131_072.0)];
@@ -211,7 +211,8 @@ pub fn winners(options: &Options) -> Outcome {
             DType::F32 => run.all::<f32>(&products)?,
             DType::Bf16 => run.all::<triton::bf16>(&products)?,
             DType::F16 => run.all::<triton::f16>(&products)?,
-            DType::F64 | DType::I8 => return Err("the table is of f32, f16 and bf16; leave out the others".into()),
+            DType::F64 => run.all::<f64>(&products)?,
+            DType::I8 => return Err("the table is of floats; leave out i8".into()),
         }
     }
     let head = ["product", "the row's", "the winner", "ms", "ms", "of the winner"];
@@ -289,7 +290,7 @@ impl Run<'_> {
                 let expected = expected.get_or_insert_with(|| found.iter().map(|value| value.to_f64()).collect());
                 let error = data::error(found, |i| expected[i]);
                 // Sums in another order differ by less.
-                let bound = if case.dtype == DType::F32 { 1e-3 } else { 2e-2 };
+                let bound = if case.dtype.bytes() > 2 { 1e-3 } else { 2e-2 };
                 if error.is_nan() || error > bound {
                     failed.push(i);
                     self.wrong.push(format!("{} of `{}`: {error:.1e}", timed.name, case.name));

@@ -9,7 +9,7 @@ use serde::Serialize;
 use triton::metadata::{Image, Target};
 use triton::prelude::*;
 use triton::{Choice, Pool};
-use triton_kernels::gemm::kernels::double::product_f64_pool;
+use triton_kernels::gemm::kernels::double::{product_f64_pool, split_f64_pool};
 use triton_kernels::gemm::kernels::split::split_pool;
 use triton_kernels::gemm::kernels::whole::{product_pool, transposed_pool};
 use triton_kernels::select::{Kernel, Plan};
@@ -76,6 +76,7 @@ fn image_of(case: &Case, plan: &Plan, device: &Device) -> Option<&'static Image>
         (Kernel::Whole, DType::F64) => of!(product_f64_pool::<false, false>()),
         (Kernel::Transposed, DType::F16) => of!(transposed_pool::<f16, false, false>()),
         (Kernel::Transposed, DType::Bf16) => of!(transposed_pool::<bf16, false, false>()),
+        (Kernel::Split { .. }, DType::F64) => of!(split_f64_pool::<false, false, false>()),
         (Kernel::Split { groups, .. }, DType::F32) => of!(split_pool::<f32, f32, false, false, false>(), groups),
         (Kernel::Split { groups, .. }, DType::F16) => of!(split_pool::<f16, f16, false, false, false>(), groups),
         (Kernel::Split { groups, .. }, DType::Bf16) => of!(split_pool::<bf16, bf16, false, false, false>(), groups),

@@ -165,12 +165,12 @@ fn chosen<T: GemmElement<C>, C: Element>(
     })
 }
 
-/// Whether tables and models are of such products: one at a time, of whole vectors. An epilogue of 16 bits takes as long in every tile, so that
-/// the order of its instances is that of products without one.
+/// Whether tables, models and estimates are of such products: one at a time, of whole vectors. An epilogue of 16 bits or `f64` takes as long in every
+/// tile, so that the order of its instances is that of products without one.
 fn can_be_learned(problem: &Problem, form: Form, wanted: &Wanted) -> bool {
     let kinds: &[Kind] = match form {
-        Form::Plain => &[Kind::F32, Kind::F16, Kind::Bf16],
-        Form::Fused => &[Kind::F16, Kind::Bf16],
+        Form::Plain => &[Kind::F32, Kind::F16, Kind::Bf16, Kind::F64],
+        Form::Fused => &[Kind::F16, Kind::Bf16, Kind::F64],
         Form::Batched => &[],
     };
     wanted.aligned && problem.batch == 1 && kinds.contains(&problem.kind)
@@ -211,6 +211,10 @@ mod tests {
                     learned::<f16>(of(Kind::F16), Form::Plain),
                     learned::<bf16>(of(Kind::Bf16), Form::Fused),
                     learned::<f16>(of(Kind::F16), Form::Fused),
+                    #[cfg(feature = "f64")]
+                    learned::<f64>(of(Kind::F64), Form::Plain),
+                    #[cfg(feature = "f64")]
+                    learned::<f64>(of(Kind::F64), Form::Fused),
                 ];
                 for (candidates, plan) in &found {
                     let Some(plan) = plan else { continue };
@@ -221,8 +225,22 @@ mod tests {
                     assert!(candidates.instances().iter().any(|of| of.kernel.is(plan.kernel) && of.tile == plan.tile));
                     assert_eq!(select::learned(candidates), Some(*plan), "{problem:?}");
                 }
-                let [_, bf16, f16, fused_bf16, fused_f16] = found.map(|(_, plan)| plan);
+                let [_, bf16, f16, fused_bf16, fused_f16, ..] = found.map(|(_, plan)| plan);
                 assert_eq!((bf16, fused_bf16), (f16, fused_f16), "instructions of both types take as long");
+            }
+        }
+    }
+
+    #[cfg(feature = "f64")]
+    #[test]
+    fn few_tiles_of_f64_fill_the_multiprocessors() {
+        let few = [[512, 512, 512], [2560, 16, 2560], [2560, 128, 2560], [32, 32, 60000], [256, 256, 60000]];
+        for order in [Order::NN, Order::NT, Order::TN, Order::TT] {
+            for (shape, form) in few.into_iter().flat_map(|shape| [(shape, Form::Plain), (shape, Form::Fused)]) {
+                let problem = Problem { kind: Kind::F64, order, batch: 1, shape };
+                let (_, plan) = learned::<f64>(problem, form);
+                let plan = plan.expect("there is an estimate of every instance");
+                assert!(plan.programs(&problem) >= 100, "{problem:?} {form:?} {plan}");
             }
         }
     }

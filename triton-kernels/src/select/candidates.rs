@@ -146,7 +146,7 @@ impl Candidates {
         self.all.iter()
     }
 
-    /// The microseconds that the candidate of a number takes by waves, arithmetic and traffic; `None` of types other than those of 16 bits.
+    /// The microseconds that the candidate of a number takes by waves, arithmetic and traffic; `None` of types other than those of 16 bits and `f64`.
     pub fn estimate(&self, index: usize) -> Option<f64> {
         let candidate = self.get(index)?;
         estimate(&candidate.instance, &candidate.plan(&self.problem, ""), &self.problem)

@@ -1,11 +1,11 @@
 //! Which instance computes a product. [`Gemm`](crate::Gemm) asks, in this order:
 //!
 //! 1. what was measured to be the fastest for exactly this product, on an H200 ([`learned`]);
-//! 2. a model of the times of all [`Candidates`], the instances in several numbers of splits ([`learned`]): of 16 bits its fastest, of `f32` where it
-//!    predicts that its choice is faster by more than it errs;
+//! 2. a model of the times of all [`Candidates`], the instances in several numbers of splits ([`learned`]): of 16 bits its fastest, as of `f64`, of which
+//!    the model is an estimate alone, of `f32` where it predicts that its choice is faster by more than it errs;
 //! 3. the first row of [`TABLE`] that is for the product.
 //!
-//! The first two know products of `f32`, `f16` and `bf16` without an epilogue, one at a time, whose rows begin at multiples of 16 bytes. A choice is the
+//! The first two know products of `f32`, `f16`, `bf16` and `f64` without an epilogue, one at a time, whose rows begin at multiples of 16 bytes. A choice is the
 //! same on every device that has code of the same instances. It follows from measurements of another run than the one that compares with the peers.
 //!
 //! The model of 16 bits is a prior and a network. The prior says what an instance takes by waves ([`Candidates::estimate`]): how many tiles the

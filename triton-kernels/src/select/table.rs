@@ -299,10 +299,32 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         kinds: &[Kind::F64],
-        tile: [64, 128, 16],
-        reason: "the one instance: m16n8k8 on sm_90a, fed by a ring of four stages",
+        orders: &[NN, NT, TN],
+        n: 1..=32,
+        k: 129..=MOST,
+        when: &[few(64, 32)],
+        kernel: Kernel::Split { groups: 1, programs: 2 },
+        tile: [64, 32, 16],
+        reason: "fewer tiles than multiprocessors, and a wider tile would be padding; one block alone has half of the rate",
         ..ROW
     },
+    Row {
+        kinds: &[Kind::F64],
+        k: 129..=MOST,
+        when: &[few(64, 64)],
+        kernel: Kernel::Split { groups: 1, programs: 2 },
+        tile: [64, 64, 16],
+        reason: "fewer tiles than multiprocessors: 2560x16x2560 in whole tiles 0.110 ms, one block alone has half of the rate",
+        ..ROW
+    },
+    Row {
+        kinds: &[Kind::F64],
+        when: LARGE,
+        tile: [64, 128, 16],
+        reason: "m16n8k8 on sm_90a, fed by a ring of four stages: 2048^3 0.337 ms",
+        ..ROW
+    },
+    Row { kinds: &[Kind::F64], tile: [64, 64, 16], reason: "smaller tiles occupy more multiprocessors", ..ROW },
     Row {
         kinds: &[Kind::I8],
         tile: [128, 128, 128],

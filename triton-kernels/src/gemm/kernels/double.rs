@@ -7,6 +7,10 @@ use triton::prelude::*;
 /// c = a · b, as [`product`](super::whole::product).
 #[triton::kernel(configs = [
     (BM = 64, BN = 128, BK = 16, TA = false, TB = false, num_warps = 8, num_stages = 4),
+    (BM = 64, BN = 128, BK = 16, TA = false, TB = true, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
+    (BM = 32, BN = 32, BK = 32, TA = false, TB = false, targets = ["sm_90a"]),
+    (BM = 32, BN = 32, BK = 32, TA = false, TB = true, targets = ["sm_90a"]),
+    (BM = 32, BN = 32, BK = 32, TA = true, TB = false, targets = ["sm_90a"]),
     (BM = 64, BN = 64, BK = 16, TA = false, TB = false, general = true),
     (BM = 64, BN = 64, BK = 16, TA = false, TB = true, general = true),
     (BM = 64, BN = 64, BK = 16, TA = true, TB = false, general = true),
