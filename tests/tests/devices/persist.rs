@@ -4,13 +4,27 @@
 use super::devices;
 use triton::prelude::*;
 
-/// out = x · y, with y stored \[N, K\]: on compute capability 9.0 by `wgmma`, from a ring that bulk copies fill.
-#[triton::kernel]
+/// out = x · y, with y stored \[N, K\]: on compute capability 9.0 by `wgmma` of two warpgroups, from a ring that a producer fills.
+#[triton::kernel(num_warps = 8, num_stages = 3)]
 fn product(x: Tensor<bf16, 2>, y: Tensor<bf16, 2>, out: TensorMut<f32, 2>) {
-    let (m, n) = (program_id(0) * 64, program_id(1) * 64);
-    let mut acc = zeros::<f32>([64, 64]);
+    let (m, n) = (program_id(0) * 128, program_id(1) * 64);
+    let mut acc = zeros::<f32>([128, 64]);
     for k in (0..x.dim(1)).step_by(64) {
-        acc = dot(x.load([m, k], [64, 64]), y.load([n, k], [64, 64]).transpose(), acc);
+        acc = dot(x.load([m, k], [128, 64]), y.load([n, k], [64, 64]).transpose(), acc);
+    }
+    out.store([m, n], acc);
+}
+
+/// out = (x · yᵀ) · y over the rows of y up to the program's own last one: programs with more or less to do, which run in pairs, and a left
+/// operand that every iteration multiplies.
+#[triton::kernel(num_warps = 8, num_stages = 2)]
+fn twice(x: Tensor<bf16, 2>, y: Tensor<bf16, 2>, out: TensorMut<f32, 2>) {
+    let (m, n) = (program_id(0) * 128, program_id(1) * 64);
+    let rows = x.load([m, n], [128, 64]);
+    let mut acc = zeros::<f32>([128, 64]);
+    for k in (0..minimum(m + 128, y.dim(0))).step_by(64) {
+        let s = dot(rows, y.load([k, n], [64, 64]).transpose(), zeros::<f32>([128, 64]));
+        acc = dot(minimum(maximum(s, -4.0), 4.0).to::<bf16>(), y.load([k, n], [64, 64]), acc);
     }
     out.store([m, n], acc);
 }
@@ -31,14 +45,14 @@ fn numbers(rows: usize, columns: usize, step: usize) -> Vec<bf16> {
     (0..rows * columns).map(|i| bf16::from_f32(((i / columns * 7 + i % columns * step) % 5) as f32 - 2.0)).collect()
 }
 
-fn check(device: &Device, [m, n, k]: [usize; 3], tile: usize) -> triton::Result<()> {
+fn check(device: &Device, [m, n, k]: [usize; 3], [rows, columns]: [usize; 2]) -> triton::Result<()> {
     let stream = device.stream()?;
     let (x, y) = (numbers(m, k, 3), numbers(n, k, 11));
     let mut out = stream.upload(&vec![f32::NAN; m * n])?;
     let (on_x, on_y) = (stream.upload(&x)?, stream.upload(&y)?);
-    let launch = if tile == 64 { product } else { without_ring };
+    let launch = if rows == 128 { product } else { without_ring };
     launch(on_x.view([m, k])?, on_y.view([n, k])?, out.view_mut([m, n])?)
-        .launch(&stream, (m.div_ceil(tile), n.div_ceil(tile)))?;
+        .launch(&stream, (m.div_ceil(rows), n.div_ceil(columns)))?;
     let found = stream.download(&out)?;
     let floats = |of: &[bf16]| of.iter().map(|v| v.to_f32()).collect::<Vec<f32>>();
     let (x, y) = (floats(&x), floats(&y));
@@ -57,16 +71,53 @@ fn every_program_stores_its_tile() -> triton::Result<()> {
         let mut shapes = vec![[64, 64, 64], [250, 440, 40], [320, 320, 192], [130, 1100, 200], [64 * 7 - 3, 136, 328]];
         if ![Device::cpu(), Device::sim()].iter().any(|slow| slow.name() == device.name()) {
             shapes.extend([
-                [64 * 60, 64 * 40 - 8, 40],
-                [64 * 60 - 3, 64 * 41, 128],
-                [64 * 63, 64 * 40, 256],
-                [64 * 63, 64 * 40, 264],
+                [128 * 60, 64 * 40 - 8, 40],
+                [128 * 60 - 3, 64 * 41, 128],
+                [128 * 63, 64 * 40, 256],
+                [128 * 63, 64 * 40, 264],
             ]);
         }
         for shape in shapes {
-            check(&device, shape, 64)?;
+            check(&device, shape, [128, 64])?;
         }
-        check(&device, [260, 40, 200], 256)?;
+        check(&device, [260, 40, 200], [256, 256])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn pairs_of_programs_are_all_programs() -> triton::Result<()> {
+    for device in devices() {
+        // One program and fewer than blocks are resident; a round of blocks and a half, two, and more; an axis of an odd extent.
+        let slow = [Device::cpu(), Device::sim()].iter().any(|slow| slow.name() == device.name());
+        let shapes = if slow {
+            vec![[1, 1], [3, 2], [5, 1]]
+        } else {
+            vec![[1, 1], [5, 40], [7, 27], [11, 24], [6, 90], [33, 13]]
+        };
+        for [rows, columns] in shapes {
+            let (m, n) = (128 * rows, 64 * columns);
+            let stream = device.stream()?;
+            let (x, y) = (numbers(m, n, 3), numbers(m, n, 11));
+            let mut out = stream.upload(&vec![f32::NAN; m * n])?;
+            let (on_x, on_y) = (stream.upload(&x)?, stream.upload(&y)?);
+            twice(on_x.view([m, n])?, on_y.view([m, n])?, out.view_mut([m, n])?).launch(&stream, (rows, columns))?;
+            let found = stream.download(&out)?;
+            let at = |of: &[bf16], row: usize, column: usize| of[row * n + column].to_f32();
+            // Some rows and columns of each tile.
+            for row in (0..m).step_by(61) {
+                let seen = m.min((row / 128 + 1) * 128);
+                for tile in 0..columns {
+                    let score =
+                        |k: usize| (0..64).map(|j| at(&x, row, tile * 64 + j) * at(&y, k, tile * 64 + j)).sum::<f32>();
+                    let scores: Vec<f32> = (0..seen).map(|k| score(k).clamp(-4.0, 4.0)).collect();
+                    for column in (tile * 64..tile * 64 + 64).step_by(23) {
+                        let expected: f32 = scores.iter().enumerate().map(|(k, s)| s * at(&y, k, column)).sum();
+                        assert_eq!(found[row * n + column], expected, "{device}, {rows} by {columns}: {row}, {column}");
+                    }
+                }
+            }
+        }
     }
     Ok(())
 }
