@@ -149,22 +149,21 @@ fn turns_by_axis(func: &Function, each: Inst) -> [bool; 3] {
     let mut read = SideTable::new(false);
     for inst in func.walk() {
         let data = &func.insts[inst];
-        let (mut of, mut is_read) = ([false; 3], data.op.effect() != Effect::Pure);
-        data.for_each_operand(|v| {
+        let (mut of, mut is_read) = ([false; 3], false);
+        let mut follow = |v: Value| {
             is_read |= read[v];
             of.iter_mut().zip(axes[v]).for_each(|(of, by)| *of |= by);
-        });
-        if let Op::ProgramId { axis } = data.op {
-            (of[usize::from(axis.0)], is_read) = (true, false);
-        }
+        };
         if inst == each {
-            let (mut found, mut known) = ([false; 3], true);
-            data.op.for_each_operand(|v| {
-                known &= !read[v];
-                found.iter_mut().zip(axes[v]).for_each(|(of, by)| *of |= by);
-            });
-            return if known { found } else { [false; 3] };
+            // Not of what it carries.
+            data.op.for_each_operand(&mut follow);
+            return if is_read { [false; 3] } else { of };
         }
+        data.for_each_operand(&mut follow);
+        if let Op::ProgramId { axis } = data.op {
+            of[usize::from(axis.0)] = true;
+        }
+        is_read |= data.op.effect() != Effect::Pure;
         data.results.iter().for_each(|&v| (axes[v], read[v]) = (of, is_read));
     }
     [false; 3]
