@@ -2,8 +2,9 @@
 //!
 //! A thread of each warp issues those of the rows that its warp has stored, in their order, and each reads its slot until that thread has waited for
 //! it: where the item is released, or at the end of the program. So the slot is read at both moments, and what is stored to it between them, or
-//! without a barrier after the release, is unordered with one of these reads. The wait is as weak as code makes it: it leaves as many of the newest copies in flight as the ring has other
-//! slots, whichever item it names. What a copy writes is there at the end of the program, and nothing that the program does follows it.
+//! without a barrier after the release, is unordered with one of these reads. The wait is as weak as code makes it: it leaves as many of the newest
+//! copies in flight as the ring has other slots, whichever item it names. What a copy writes is there at the end of the program, and nothing that the
+//! program does follows it.
 
 use super::Machine;
 use super::copies::{Drain, Source};

@@ -7,8 +7,8 @@
 //! on with the next one ([`super::persist`]), while its last panels are copied.
 //!
 //! It is done for what a program with products by `wgmma` stores once, in the kernel's own block, where warps have whole rows of the result, the
-//! rows of the view are aligned, and nothing else accesses the view: what a copy writes is there at the end of the program, and no barrier orders it. A program that tells
-//! others what it has done stores by threads.
+//! rows of the view are aligned, and nothing else accesses the view: what a copy writes is there at the end of the program, and no barrier orders it.
+//! A program that tells others what it has done stores by threads.
 
 use crate::analysis::axis::{self, AxisInfo};
 use crate::analysis::defs::Defs;
