@@ -57,6 +57,7 @@ cases! {
     raster,
     drain,
     odd_drain,
+    turns,
     persist,
     persist_short,
     atomic_f16_scan,

@@ -15,6 +15,17 @@ fn product(x: Tensor<bf16, 2>, y: Tensor<bf16, 2>, out: TensorMut<f32, 2>) {
     out.store([m, n], acc);
 }
 
+/// The same of two teams of a warpgroup, each with every other program of a block: the result is rounded, and leaves by bulk copies.
+#[triton::kernel(num_warps = 4, num_stages = 4)]
+fn in_turns(x: Tensor<bf16, 2>, y: Tensor<bf16, 2>, out: TensorMut<bf16, 2>) {
+    let (m, n) = (program_id(0) * 128, program_id(1) * 128);
+    let mut acc = zeros::<f32>([128, 128]);
+    for k in (0..x.dim(1)).step_by(64) {
+        acc = dot(x.load([m, k], [128, 64]), y.load([n, k], [128, 64]).transpose(), acc);
+    }
+    out.store([m, n], acc.to::<bf16>());
+}
+
 /// out = (x · yᵀ) · y over the rows of y up to the program's own last one: programs with more or less to do, which run in pairs, and a left
 /// operand that every iteration multiplies.
 #[triton::kernel(num_warps = 8, num_stages = 2)]
@@ -81,6 +92,36 @@ fn every_program_stores_its_tile() -> triton::Result<()> {
             check(&device, shape, [128, 64])?;
         }
         check(&device, [260, 40, 200], [256, 256])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn teams_take_turns() -> triton::Result<()> {
+    for device in devices() {
+        // No program for the second team, one for each, and three of a block; no item, fewer than slots, and more: tiles that are cut.
+        let slow = [Device::cpu(), Device::sim()].iter().any(|slow| slow.name() == device.name());
+        let mut shapes = vec![[120, 120, 40], [250, 136, 264], [264, 264, 328]];
+        if !slow {
+            shapes.extend([[128 * 12, 128 * 12, 64], [128 * 40 - 3, 128 * 23 - 8, 520], [128 * 33, 128 * 33, 1096]]);
+        }
+        for [m, n, k] in shapes {
+            let stream = device.stream()?;
+            let (x, y) = (numbers(m, k, 3), numbers(n, k, 11));
+            let mut out = stream.upload(&vec![bf16::NAN; m * n])?;
+            let (on_x, on_y) = (stream.upload(&x)?, stream.upload(&y)?);
+            in_turns(on_x.view([m, k])?, on_y.view([n, k])?, out.view_mut([m, n])?)
+                .launch(&stream, (m.div_ceil(128), n.div_ceil(128)))?;
+            let found = stream.download(&out)?;
+            for row in (0..m).step_by(if slow { 7 } else { 29 }) {
+                for column in (row % 5..n).step_by(if slow { 5 } else { 13 }) {
+                    let terms = x[row * k..][..k].iter().zip(&y[column * k..][..k]);
+                    let expected: f32 = terms.map(|(a, b)| a.to_f32() * b.to_f32()).sum();
+                    let found = found[row * n + column];
+                    assert_eq!(found, bf16::from_f32(expected), "{device}, {m} by {n} by {k}: {row}, {column}");
+                }
+            }
+        }
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ pub fn spills(func: &Function, facts: &SideTable<Value, AxisInfo>, target: Targe
 
 /// Registers that a thread of a function can have: of a consumer, if a producer gives it its own.
 pub fn of_function(func: &Function, target: Target) -> u32 {
-    let given = func.producer.and_then(|of| of.registers(func.num_warps, target.info().registers));
+    let given = func.registers_by_role(target.info().registers);
     given.map_or(limit(target, func.block_threads()), |[_, most]| most)
 }
 

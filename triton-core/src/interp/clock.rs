@@ -55,22 +55,64 @@ impl Now<'_> {
 pub(super) struct Clocks {
     /// By warp, then by the agent that is known: a warp, or the products of one.
     known: Vec<Vec<u32>>,
+    /// The warps of the team that runs, of as many teams as there are: all warps, where there is one.
+    team: Range<usize>,
 }
 
 impl Clocks {
-    /// At the start of a program of this many warps.
-    pub(super) fn new(warps: u32) -> Clocks {
-        Clocks { known: vec![vec![0; 2 * warps as usize]; warps as usize] }
+    /// At the start of a program of teams of this many warps. The last one runs.
+    pub(super) fn new(warps: u32, teams: u32) -> Clocks {
+        let (warps, all) = (warps as usize, (warps * teams) as usize);
+        Clocks { known: vec![vec![0; 2 * all]; all], team: all - warps..all }
     }
 
-    /// The number of threads.
+    /// The number of threads of a team.
     pub(super) fn threads(&self) -> u32 {
-        (self.known.len() * LANES) as u32
+        (self.team.len() * LANES) as u32
+    }
+
+    /// The next team runs from here on.
+    pub(super) fn next_team(&mut self) {
+        let warps = self.team.len();
+        let first = self.team.end % self.known.len().max(1);
+        self.team = first..first + warps;
+    }
+
+    /// The first warp of the team that runs.
+    pub(super) fn first_warp(&self) -> usize {
+        self.team.start
+    }
+
+    /// When each warp of the team that runs does what it does now.
+    pub(super) fn moments(&self) -> Vec<Epoch> {
+        (0..self.threads()).step_by(LANES).map(|thread| self.now(thread).epoch).collect()
+    }
+
+    /// Whether every warp of the team that runs follows one of these.
+    pub(super) fn follow_any(&self, moments: &[Epoch]) -> bool {
+        let mut warps = (0..self.threads()).step_by(LANES);
+        warps.all(|thread| moments.iter().any(|&before| self.now(thread).follows(before)))
+    }
+
+    /// What the warps of the team that runs tell another team, of all that they have done.
+    pub(super) fn tell_team(&mut self) -> Vec<u32> {
+        let mut told = Vec::new();
+        for agent in self.team.clone() {
+            let time = own_time(&self.known[agent], agent);
+            self.known[agent][agent] = time;
+            join(&mut told, &self.known[agent]);
+        }
+        told
+    }
+
+    /// The team that runs is told something.
+    pub(super) fn told_team(&mut self, told: &[u32]) {
+        self.known[self.team.clone()].iter_mut().for_each(|known| join(known, told));
     }
 
     /// What a thread knows now.
     pub(super) fn now(&self, thread: u32) -> Now<'_> {
-        let (agent, lane) = (thread as usize / LANES, thread as usize % LANES);
+        let (agent, lane) = (self.team.start + thread as usize / LANES, thread as usize % LANES);
         let known = self.known.get(agent).map_or(&[][..], Vec::as_slice);
         let time = own_time(known, agent);
         Now { epoch: Epoch { time, agent: agent as u16, lane: lane as u8 }, known }
@@ -88,8 +130,8 @@ impl Clocks {
     /// "wgmma.mma_async").
     pub(super) fn multiplied(&mut self, number: u64) {
         let warps = self.known.len();
-        for (warp, known) in self.known.iter_mut().enumerate() {
-            known[warps + warp / WARPGROUP] = product_time(number);
+        for warp in self.team.clone() {
+            self.known[warp][warps + warp / WARPGROUP] = product_time(number);
         }
     }
 
@@ -113,7 +155,7 @@ impl Clocks {
     /// What a lane of each warp tells others, of what all lanes have done before its last barrier.
     pub(super) fn told(&self) -> Vec<u32> {
         let mut told = Vec::new();
-        self.known.iter().for_each(|known| join(&mut told, known));
+        self.known[self.team.clone()].iter().for_each(|known| join(&mut told, known));
         told
     }
 
@@ -137,12 +179,11 @@ impl Clocks {
         }
     }
 
-    /// All warps come to a barrier of this scope.
+    /// All warps of the team that runs come to a barrier of this scope.
     pub(super) fn wait(&mut self, scope: Scope) {
-        let agents = self.known.len();
         match scope {
-            Scope::Warp => (0..agents).for_each(|agent| self.meet(agent..agent + 1)),
-            Scope::Block => self.meet(0..agents),
+            Scope::Warp => self.team.clone().for_each(|agent| self.meet(agent..agent + 1)),
+            Scope::Block => self.meet(self.team.clone()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Copies and messages in flight, and what the slots of rings hold: the state of [`super::rings`].
 
+use super::clock::Epoch;
 use crate::types::Value;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -24,6 +25,8 @@ pub(super) struct Rings {
     pub(super) drains: Vec<Drain>,
     /// What is in each slot of a buffer.
     pub(super) slots: HashMap<(Value, u32), Slot>,
+    /// When the item of a slot was waited for, by each warp of the team that did: the last one of each slot.
+    pub(super) waited: HashMap<(Value, u32), Vec<Epoch>>,
     /// What was told by those who released the item of a slot that bulk copies fill.
     pub(super) released: HashMap<(Value, u32), Vec<u32>>,
     /// What the producer knows.
@@ -46,6 +49,8 @@ pub(super) struct Together {
 /// A copy to global memory, and what it reads: each element by which thread.
 pub(super) struct Drain {
     pub(super) source: Source,
+    /// The first warp of the team that begins it.
+    pub(super) team: usize,
     pub(super) reads: Vec<(u32, Range<u64>)>,
 }
 

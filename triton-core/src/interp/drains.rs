@@ -40,7 +40,7 @@ impl Machine<'_> {
         };
         let reads = (0..shape.elements() as u32).map(read).collect::<Result<Vec<_>, String>>()?;
         let issuers: Vec<u32> = reads.iter().map(|&(thread, _)| thread).collect();
-        let drain = Drain { source: Source { buffer, item }, reads };
+        let drain = Drain { source: Source { buffer, item }, team: self.threads.clocks.first_warp(), reads };
         let values = self.read(&drain)?;
         self.threads.rings.drains.push(drain);
 
@@ -64,9 +64,12 @@ impl Machine<'_> {
 
     /// Waits until an item has been read, if it is copied.
     pub(super) fn drained(&mut self, source: Source) -> Result<(), String> {
-        let Some(at) = self.threads.rings.drains.iter().position(|drain| drain.source == source) else { return Ok(()) };
+        let drains = &self.threads.rings.drains;
+        let Some(at) = drains.iter().position(|drain| drain.source == source) else { return Ok(()) };
         let Source { buffer, item } = source;
-        let (newer, left) = (self.threads.rings.drains.len() - at - 1, self.func.slots(buffer) as usize - 1);
+        // Of those that the same team has begun.
+        let newer = drains[at + 1..].iter().filter(|drain| drain.team == drains[at].team).count();
+        let left = (self.func.slots(buffer) / self.func.teams) as usize - 1;
         if newer < left {
             return Err(format!("item {item} of {buffer} is still copied after a wait that leaves {left}"));
         }

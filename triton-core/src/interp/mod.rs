@@ -230,6 +230,8 @@ pub fn evaluate<'a>(
         | Op::ClusterRank {}
         | Op::ClusterGather { .. }
         | Op::ClusterScatter { .. }
+        | Op::TurnWait {}
+        | Op::TurnPass {}
         | Op::ClusterArrive {}
         | Op::ClusterWait {}
         | Op::ClusterSend { .. }
@@ -342,6 +344,8 @@ impl Machine<'_> {
                 }
                 self.compute(inst)?;
             }
+            Op::TurnWait {} => self.threads.wait_for_turn().map_err(|what| self.error(inst, &what))?,
+            Op::TurnPass {} => self.threads.pass_turn().map_err(|what| self.error(inst, &what))?,
             Op::Fence {} => {
                 if func.stage == Stage::Synchronized {
                     self.threads.fence().map_err(|what| self.error(inst, &what))?;
@@ -399,7 +403,11 @@ impl Machine<'_> {
         let mut carried = self.take(&inst.args);
         let (func, region) = (self.func, inst.regions[0]);
         let mut from = &inst.args[..];
+        let in_turns = func.teams > 1 && func.is_block_id(bounds[0]);
         while counter < end {
+            if in_turns {
+                self.threads.clocks.next_team();
+            }
             let mut params = vec![vec![Constant::int(dtype, counter).bits]];
             params.append(&mut carried);
             self.bind(&func.blocks[region].params, params);
@@ -510,6 +518,8 @@ impl Machine<'_> {
             // What `instruction` does itself.
             Op::ClusterGather { .. }
             | Op::ClusterScatter { .. }
+            | Op::TurnWait {}
+            | Op::TurnPass {}
             | Op::ClusterArrive {}
             | Op::ClusterWait {}
             | Op::ClusterSend { .. }

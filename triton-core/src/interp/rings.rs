@@ -22,7 +22,7 @@ use super::location::Reached;
 use super::positions::{By, Position, Tile};
 use super::shadow::AccessKind;
 use super::threads::{Threads, check_agent};
-use crate::ir::{Fill, InstData, RingId, Value};
+use crate::ir::{Fill, InstData, Ring, RingId, Value};
 use crate::layout::Mem;
 use crate::ops::kinds::UnaryKind;
 use crate::ops::{Location, Op, eval};
@@ -44,10 +44,10 @@ impl Machine<'_> {
             let item = self.item(item);
             return self.drain(buffer, item, to).map(|()| Vec::new());
         }
-        if let Op::RingRelease { ring, item } = inst.op {
-            let item = self.item(item);
+        if let Op::RingRelease { ring, item, first } = inst.op {
+            let (item, first) = (self.item(item), first.map_or(0, |first| self.item(first)));
             for of in &self.func.rings[ring].buffers {
-                if item < 0 {
+                if item < first {
                     continue;
                 }
                 let source = Source { buffer: of.buffer, item };
@@ -193,6 +193,7 @@ impl Machine<'_> {
                 let (done, left) = in_flight.into_iter().partition::<Vec<_>, _>(|copies| copies.iter().any(is_of));
                 self.threads.rings.bulk = left;
                 done.into_iter().try_for_each(|copies| self.threads.land(copies, |_, _| Now::BEFORE))?;
+                self.phase_is_known(ring, item)?;
                 0
             }
             Fill::CpAsync { lead } => {
@@ -215,6 +216,21 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Teams wait for an item by the parity of its phase: each of them has to know that the item before it in its slot has arrived.
+    fn phase_is_known(&mut self, ring: &Ring, item: i128) -> Result<(), String> {
+        let Some(first) = ring.buffers.first().map(|of| of.buffer).filter(|_| self.func.teams > 1) else {
+            return Ok(());
+        };
+        let slot = self.slot_of(first, item)?;
+        let Threads { rings, clocks, .. } = &mut self.threads;
+        match rings.waited.insert((first, slot), clocks.moments()) {
+            Some(before) if !clocks.follow_any(&before) => Err(format!(
+                "item {item} of {first} is waited for by a team that may take the one before it in its slot for it"
+            )),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Nothing may be in flight at the end of a program.

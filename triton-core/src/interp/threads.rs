@@ -46,12 +46,22 @@ pub(super) struct Threads {
     pub(super) slots: HashMap<Value, Source>,
     /// Products in flight, the oldest first: what each of them reads.
     pub(super) products: VecDeque<Vec<OperandRead>>,
+    /// Whose turn it is, where teams take turns.
+    turn: Turn,
     /// How many products are done.
     done: u64,
     /// Which product a sum is of, by how many began before it.
     sums: HashMap<Value, u64>,
     /// What shared memory holds.
     bytes: Pages<Byte>,
+}
+
+/// Whose turn it is to take items of rings.
+enum Turn {
+    /// The next program's, whose team is told this.
+    Passed(Vec<u32>),
+    /// This program's.
+    Taken,
 }
 
 /// Who reads shared memory.
@@ -76,7 +86,7 @@ impl Threads {
         let synchronized = func.stage == Stage::Synchronized;
         Threads {
             used: if synchronized { func.used() } else { SideTable::new(false) },
-            clocks: Clocks::new(if synchronized { func.num_warps } else { 0 }),
+            clocks: if synchronized { Clocks::new(func.num_warps, func.teams) } else { Clocks::new(0, 1) },
             positions: Positions::default(),
             global: Shadow::default(),
             order: Order::default(),
@@ -85,6 +95,7 @@ impl Threads {
             mailbox: Mailbox::default(),
             slots: HashMap::new(),
             products: VecDeque::new(),
+            turn: Turn::Passed(Vec::new()),
             done: 0,
             sums: HashMap::new(),
             bytes: Pages::default(),
@@ -130,6 +141,24 @@ impl Threads {
         for thread in 0..clocks.threads() {
             order.remember(&clocks.now(thread), MemoryOrder::AcqRel);
         }
+        Ok(())
+    }
+}
+
+impl Threads {
+    /// A program takes its turn.
+    pub(super) fn wait_for_turn(&mut self) -> Result<(), String> {
+        let Turn::Passed(told) = std::mem::replace(&mut self.turn, Turn::Taken) else {
+            return Err("a turn that the program before has not passed on is waited for".into());
+        };
+        self.clocks.told_team(&told);
+        Ok(())
+    }
+
+    /// A program passes its turn on.
+    pub(super) fn pass_turn(&mut self) -> Result<(), String> {
+        let Turn::Taken = self.turn else { return Err("a turn that the program has not is passed on".into()) };
+        self.turn = Turn::Passed(self.clocks.tell_team());
         Ok(())
     }
 }

@@ -79,6 +79,7 @@ mod operands;
 mod orders;
 pub mod parse;
 pub mod print;
+mod programs;
 pub mod rings;
 pub mod roles;
 mod shapes;
@@ -87,7 +88,7 @@ pub mod verify;
 use crate::entity::{Arena, Interner, SideTable, entity};
 use crate::hash::WordMap;
 use crate::layout::{Layout, Mem};
-use crate::metadata::{ProgramMap, Promised, Targets};
+use crate::metadata::{Promised, Targets};
 use crate::ops::{self, Given, LayoutRule, Location, Op, Signature};
 use crate::span::{Sources, Span};
 use crate::types::{DType, Elem, Type};
@@ -138,6 +139,9 @@ pub struct Function {
     pub views: Vec<View>,
     /// Warps of a block, among which layouts divide tiles.
     pub num_warps: u32,
+    /// Teams of so many warps in a block, which run its programs in turns: 1, or 2 where a producer fills what each of them multiplies.
+    /// See [`roles`].
+    pub teams: u32,
     /// Further warps of a block, which fill its rings; `None` if one of the others does. See [`roles`].
     pub producer: Option<Producer>,
     /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::layouts::partition`].
@@ -287,6 +291,7 @@ impl Function {
             params: Vec::new(),
             views: Vec::new(),
             num_warps,
+            teams: 1,
             producer: None,
             cluster: 1,
             peers: 1,
@@ -430,26 +435,6 @@ impl Function {
         let copy = self.copy_value(value);
         renamed.insert(value, copy);
         copy
-    }
-
-    /// The mapping of blocks to programs.
-    pub fn program_map(&self) -> ProgramMap {
-        match self.peers {
-            1 if self.is_persistent() => ProgramMap::Persistent,
-            1 => ProgramMap::Identity,
-            _ => ProgramMap::Peers,
-        }
-    }
-
-    /// Whether a block runs one program after the other, as many blocks as are resident together: see [`crate::passes::memory::persist`].
-    pub fn is_persistent(&self) -> bool {
-        self.stage == Stage::Synchronized && self.contains(self.body, |op| matches!(op, Op::BlockId {}))
-    }
-
-    /// Whether an instruction is the loop of a persistent function, each of whose turns runs a program.
-    pub fn is_over_programs(&self, inst: Inst) -> bool {
-        let Op::For { start, .. } = self.insts[inst].op else { return false };
-        self.block(self.body).any(|(_, data)| data.op == Op::BlockId {} && data.results.contains(&start))
     }
 
     /// The view whose elements begin at this parameter.

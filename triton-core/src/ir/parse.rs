@@ -247,6 +247,7 @@ impl Parser {
                 "targets" => self.func.targets = targets(words.next().ok_or("targets are missing")?)?,
                 "cluster" => self.func.cluster = count(&mut words, "blocks of a cluster")?,
                 "peers" => self.func.peers = count(&mut words, "programs of a cluster")?,
+                "teams" => self.func.teams = count(&mut words, "teams")?,
                 "producer" => {
                     let name = words.next().ok_or("`producer` of what")?;
                     let of = Producer::ALL.into_iter().find(|of| of.name() == name);

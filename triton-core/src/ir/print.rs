@@ -38,6 +38,9 @@ pub fn print(func: &Function) -> String {
     if func.num_stages > 1 {
         let _ = write!(out, " stages {}", func.num_stages);
     }
+    if func.teams != 1 {
+        let _ = write!(out, " teams {}", func.teams);
+    }
     if let Some(producer) = func.producer {
         let _ = write!(out, " producer {}", producer.name());
     }

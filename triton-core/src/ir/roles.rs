@@ -6,6 +6,10 @@
 //! own instructions in their order, the control flow around them, and the scalars that they take, which each role computes for itself. So
 //! both come to the same items, and no value passes between them but through a ring. (NVIDIA's CUTLASS calls it warp specialization; Bauer,
 //! Cook and Khailany, "CudaDMA: optimizing GPU memory bandwidth via warp specialization", SC 2011.)
+//!
+//! Consumers may be two *teams* of a warpgroup ([`Function::teams`]), which execute the same code, each with every other program of a block. They
+//! take turns at the items of rings: so a team waits for an item when it knows that those before have arrived. To the interpreter, which runs
+//! one program after the other, the warps of another team run every other one.
 
 use super::rings::WARPGROUP;
 use super::{Block, Function, Inst, Value};
@@ -83,14 +87,24 @@ impl Role {
 }
 
 impl Function {
-    /// Threads of a block, among which layouts divide tiles.
+    /// Threads of a team, among which layouts divide tiles.
     pub fn threads(&self) -> u32 {
         self.num_warps * 32
     }
 
+    /// Warps of a block that multiply: those of all teams.
+    pub fn consumer_warps(&self) -> u32 {
+        self.teams * self.num_warps
+    }
+
     /// Threads of a block, those of a producer included.
     pub fn block_threads(&self) -> u32 {
-        self.threads() + 32 * self.producer.map_or(0, Producer::warps)
+        32 * (self.consumer_warps() + self.producer.map_or(0, Producer::warps))
+    }
+
+    /// Registers of each thread of a producer, and of each consumer, where they change hands, as of [`Producer::registers`].
+    pub fn registers_by_role(&self, of_block: u32) -> Option<[u32; 2]> {
+        self.producer.and_then(|of| of.registers(self.consumer_warps(), of_block))
     }
 
     /// What the warps of a role execute.
@@ -122,6 +136,10 @@ impl Function {
         }
         let mut func = self.clone();
         func.keep(func.body, &insts, &carried);
+        // One producer fills for all teams.
+        if role == Role::Producer {
+            func.teams = 1;
+        }
         Ok(func)
     }
 

@@ -105,6 +105,8 @@ macro_rules! synchronizes {
             | Op::SharedLoad { .. }
             | Op::SharedSlice { .. }
             | Op::DotWait { .. }
+            | Op::TurnWait { .. }
+            | Op::TurnPass { .. }
             | Op::ClusterArrive { .. }
             | Op::ClusterWait { .. }
             | Op::ClusterSend { .. }
@@ -136,7 +138,7 @@ impl Op {
             Op::RingWait { ring, item } => Some(RingStep::Wait(ring, item)),
             Op::RingSlot { buffer, item } => Some(RingStep::Slot(buffer, item)),
             Op::RingDrain { buffer, item, .. } => Some(RingStep::Drain(buffer, item)),
-            Op::RingRelease { ring, item } => Some(RingStep::Release(ring, item)),
+            Op::RingRelease { ring, item, .. } => Some(RingStep::Release(ring, item)),
             computes!() | synchronizes!() => None,
             Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => None,
             Op::Atomic { .. } | Op::AtomicCas { .. } | Op::Fence {} => None,

@@ -69,6 +69,7 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             return Ok(Signature::Plain(None));
         }
         Op::ClusterArrive {} | Op::ClusterWait {} | Op::ClusterReceive { .. } => return Ok(Signature::Plain(None)),
+        Op::TurnWait {} | Op::TurnPass {} => return Ok(Signature::Plain(None)),
         Op::Arange { start, end } => {
             let length = i64::from(end) - i64::from(start);
             let length = u32::try_from(length).map_err(|_| format!("{start}..{end} is not a range"))?;
@@ -285,8 +286,13 @@ pub fn infer(op: &Op, ty: &dyn Fn(Value) -> Type, given: Given<'_>) -> Result<Si
             same(Type::scalar(DType::I32), ty(item))?;
             ty(buffer)
         }
-        Op::RingWait { item, .. } | Op::RingRelease { item, .. } => {
+        Op::RingWait { item, .. } | Op::RingRelease { item, first: None, .. } => {
             same(Type::scalar(DType::I32), ty(item))?;
+            return Ok(Signature::Plain(None));
+        }
+        Op::RingRelease { item, first: Some(first), .. } => {
+            same(Type::scalar(DType::I32), ty(item))?;
+            same(Type::scalar(DType::I32), ty(first))?;
             return Ok(Signature::Plain(None));
         }
         Op::DotWait { sum } => ty(sum),

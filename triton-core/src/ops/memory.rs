@@ -66,6 +66,8 @@ impl Op {
             | Op::ClusterRank { .. }
             | Op::ClusterGather { .. }
             | Op::ClusterScatter { .. }
+            | Op::TurnWait {}
+            | Op::TurnPass {}
             | Op::ClusterArrive { .. }
             | Op::ClusterWait { .. }
             | Op::ClusterSend { .. }

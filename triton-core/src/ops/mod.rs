@@ -293,11 +293,16 @@ ops! {
         ClusterSend = "cluster.send" { buffer: Value, value: Value, axis: u32 } Write Own Synchronized 0;
         /// Each thread waits until the buffer has received the messages of all blocks of the cluster.
         ClusterReceive = "cluster.receive" { buffer: Value } Write Own Synchronized 0;
+        /// Waits until the team of the program before has passed its turn on: the rings' items are this program's from here on.
+        TurnWait = "turn.wait" { } Write Unconstrained Synchronized 0;
+        /// Passes the turn on to the team of the next program: this program waits for no further item.
+        TurnPass = "turn.pass" { } Write Unconstrained Synchronized 0;
         /// Begins to copy a slot that threads have stored to a location, what is in bounds of it. A thread of each warp copies what its warp has
         /// stored, and reads the slot until the item is released, or the program ends; what it writes is there at the end of the program.
         RingDrain = "ring.drain" { buffer: Value, item: Value, to: Location } Write Unconstrained Synchronized 0;
-        /// The item's slots are not read any more, and may be filled, or stored to, for another one. Before item 0 there is none.
-        RingRelease = "ring.release" { ring: RingId, item: Value } Write Unconstrained Synchronized 0;
+        /// The item's slots are not read any more, and may be filled, or stored to, for another one. Before item 0 there is none, and before
+        /// `first` none that is not released.
+        RingRelease = "ring.release" { ring: RingId, item: Value, first: Option<Value> } Write Unconstrained Synchronized 0;
         /// Orders accesses of the threads of each warp, or of the whole program: writes before it are visible after it.
         /// Changes no value.
         Sync = "sync" { scope: Scope } Write Unconstrained Synchronized 0;

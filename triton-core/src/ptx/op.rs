@@ -247,6 +247,8 @@ instructions! {
     CpAsyncWait = Impure { groups: u32 };
     /// A barrier of all threads of the block, or of this many of its first ones.
     BarSync = Impure { threads: Option<u32> };
+    /// The barrier of this number, of this many threads: waits for them, or arrives there alone.
+    BarOf = Impure { threads: u32, arrives: bool } reads { number: Reg };
     /// Has each thread of a warpgroup have this many registers, of those that others have given back (`more`), or gives back others.
     SetMaxRegisters = Impure { registers: u32, more: bool };
     /// A barrier of all threads of the warp, which makes their stores visible.

@@ -20,7 +20,7 @@ const MAX: AccessKind = AccessKind::Update(AtomicKind::Max);
 type Race = ((AccessKind, u32), (AccessKind, u32));
 
 fn run(events: &[Event]) -> Option<(usize, Race)> {
-    let (mut clocks, mut shadow) = (Clocks::new(4), Shadow::default());
+    let (mut clocks, mut shadow) = (Clocks::new(4, 1), Shadow::default());
     // At the end of a page, of which four bytes are on the next one.
     let bytes = 252..260;
     for (at, event) in events.iter().enumerate() {

@@ -29,7 +29,7 @@ mod layouts;
 mod products;
 mod rings;
 
-use super::{Block, Function, Inst, InstData, Value, View};
+use super::{Block, Function, Inst, InstData, RingId, Value, View};
 use crate::entity::SideTable;
 use crate::ops::{self, Given, Location, Memory, Op, Signature, Text};
 use crate::types::{CLUSTER_K, DType, Elem, REGISTERS, STAGES, Type};
@@ -73,6 +73,9 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
             verifier.report(None, message);
         }
     }
+    if let Err(message) = check_teams(func) {
+        verifier.report(None, message);
+    }
     verifier.block(func.body);
     if let Err(message) = clusters::check_function(func) {
         verifier.report(None, message);
@@ -89,6 +92,24 @@ pub fn verify(func: &Function) -> Result<(), Vec<VerifyError>> {
         verifier.report(Some(inst), message);
     }
     if verifier.errors.is_empty() { Ok(()) } else { Err(verifier.errors) }
+}
+
+/// Teams take turns where a producer fills: each of them has slots of its own in rings of results, and nothing else in shared memory.
+fn check_teams(func: &Function) -> Result<(), String> {
+    let teams = func.teams;
+    let takes_turns = func.contains(func.body, |op| matches!(op, Op::TurnWait {} | Op::TurnPass {}));
+    if teams == 1 {
+        return if takes_turns { Err("a turn where there is one team".into()) } else { Ok(()) };
+    }
+    if teams != 2 || func.producer.is_none() || func.blocks_of_cluster() > 1 {
+        return Err(format!("{teams} is not a number of teams: 1, or 2 of a block with a producer"));
+    }
+    let is_whole = |&ring: &RingId| !func.is_drained(ring) || func.rings[ring].slots.is_multiple_of(teams);
+    if !func.rings.keys().all(|ring| is_whole(&ring)) || func.buffers().iter().any(|&(_, v)| func.ring_of(v).is_none())
+    {
+        return Err(format!("shared memory that {teams} teams do not divide"));
+    }
+    Ok(())
 }
 
 /// Of a value, at the point that is checked.

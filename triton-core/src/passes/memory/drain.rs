@@ -1,7 +1,7 @@
 //! Results by bulk copies, at stage 2.
 //!
 //! *Before:* the tile that a program stores to a view is converted, through shared memory, to a layout of whole vectors, and threads store
-//! these. *After:* threads store panels of it to a ring of shared memory, rows of 128 bytes in the pattern of bulk copies, and each warp begins a
+//! these. *After:* threads store panels of it to a ring of shared memory, rows of 32 to 128 bytes in the pattern of bulk copies, and each warp begins a
 //! copy of the rows that it has stored: `ring.drain`. Before it stores to a slot again, it has waited for its copies from there: no warp waits for
 //! another. Nothing is loaded again, nothing is masked, as a copy leaves out what is out of bounds, and the program ends, or the block goes
 //! on with the next one ([`super::persist`]), while its last panels are copied.
@@ -22,7 +22,7 @@ use crate::passes::Env;
 use crate::span::Span;
 use crate::types::{Constant, DType, Shape};
 
-/// Slots of a ring: one is stored to while the other is read.
+/// Slots of a ring of panels with rows of 128 bytes: one is stored to while the other is read. Of narrower panels there are as many more.
 const SLOTS: u32 = 2;
 
 /// See the [module's page](self).
@@ -80,14 +80,17 @@ impl Drained {
         let is_one = shape.dims()[..leading].iter().all(|&extent| extent == 1);
         let is_index = |&v: &Value| func.ty(v).elem.num() == Some(DType::I32);
         let (bits, columns) = (ty.elem.bits(), *ty.shape.base().dims().last()?);
-        let across = Swizzle::B128.bytes() * 8 / bits;
+        let swizzle = Swizzle::ALL.into_iter().find(|of| of.bytes() <= columns * bits / 8)?;
+        let across = swizzle.bytes() * 8 / bits;
         let aligned = axis::vector_width(func, facts, to) * u64::from(bits / 8) >= access::WIDEST.into();
+        // Of a narrow tile threads store whole rows as well.
+        let is_wide = ty.shape.dims().last()? * bits / 8 >= Swizzle::B128.bytes();
         let alone = defs.uses(base) == 1 && at.as_slice().iter().all(is_index);
         let rounded = matches!(made, Op::Cast { .. }) && bits == 16;
-        if !(converted && is_matrix && is_one && aligned && alone && rounded && columns >= across) {
+        if !(converted && is_matrix && is_one && aligned && alone && rounded && is_wide) {
             return None;
         }
-        let mem = Mem::swizzled(ty.shape.base(), bits, Swizzle::B128, 1)?.in_parts((columns / across).ilog2())?;
+        let mem = Mem::swizzled(ty.shape.base(), bits, swizzle, 1)?.in_parts((columns / across).ilog2())?;
         WarpBoxes::of(func.layout(tile)?, &mem, ty.shape)?;
         access::shared(func.layout(tile)?, &mem, true)?;
         Some(Drained { store, tile, mem, to, span: func.insts[store].span, changes })
@@ -101,7 +104,8 @@ impl Drained {
         let (parts, copies) = (mem.parts_of(ty.shape.num_copies()), 1 << mem.parts());
         let buffer = func.compute(Op::SharedAlloc { ty, at: None }, span, &mut insts)?;
         func.set_mem(buffer, mem);
-        let slots = SLOTS.min(parts);
+        let row = ty.shape.base().dims()[1] * ty.elem.bits() / 8 / copies;
+        let slots = (SLOTS * Swizzle::B128.bytes() / row).min(parts);
         let of = RingBuffer { buffer, layout, tf32: false, padding: 0, shared: false };
         let ring = func.rings.push(Ring { slots, fill: Fill::Drained, buffers: vec![of] });
         let number = |func: &mut Function, value: i128, insts: &mut Vec<Inst>| {
@@ -116,7 +120,7 @@ impl Drained {
         for part in 0..parts {
             let item = add(func, first, part.into(), &mut insts)?;
             let before = add(func, item, -i128::from(slots), &mut insts)?;
-            insts.push(func.make(Op::RingRelease { ring, item: before }, span)?);
+            insts.push(func.make(Op::RingRelease { ring, item: before, first: None }, span)?);
             let slot = func.compute(Op::RingSlot { buffer, item }, span, &mut insts)?;
             func.place_of[slot] = func.place_of[buffer];
             insts.push(func.make(Op::SharedStore { buffer: slot, part, value: tile }, span)?);

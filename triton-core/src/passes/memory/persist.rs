@@ -14,8 +14,13 @@
 //! from the beginning of the axis and one from its end, which have as many iterations together as any other pair. Neighbours along the other axes
 //! stay together: they read the same. (Where blocks run one program each, the hardware begins the next one where one has ended.)
 //!
+//! Where [teams](Function::teams) of a warpgroup take turns, a block runs its programs as before, and each team every other one of them. `turn.wait`
+//! stands before the loop, and `turn.pass` behind it: one team multiplies, while the other one converts and stores its result. Nothing is
+//! carried from program to program: items follow from the number of programs before.
+//!
 //! What does not depend on the program is computed once, before the loop over programs. The rest is its body.
 
+use crate::analysis::defs::Defs;
 use crate::entity::SideTable;
 use crate::hash::WordMap;
 use crate::ir::{Block, BlockData, Function, Inst, Value, in_flight};
@@ -40,10 +45,15 @@ const MOST_SUMS: usize = 160;
 /// None for a function that the verifier accepts.
 pub fn persist(func: &mut Function, env: &Env) -> Result<(), String> {
     let Some(main) = MainLoop::of(func, env).filter(|_| env.persistent && func.blocks_of_cluster() == 1) else {
-        return Ok(());
+        return if func.teams == 1 { Ok(()) } else { Err("teams without programs to take turns".into()) };
     };
     let span = func.insts[main.inst].span;
     Writer { func, main, span, insts: Vec::new() }.write()
+}
+
+/// Whether a block with a producer runs several programs.
+pub(crate) fn applies(func: &Function, env: &Env) -> bool {
+    env.persistent && func.blocks_of_cluster() == 1 && MainLoop::of(func, env).is_some()
 }
 
 /// Whether a ring and all buffers, of this many bytes, lie beside each other in shared memory, and as many blocks are
@@ -51,10 +61,16 @@ pub fn persist(func: &mut Function, env: &Env) -> Result<(), String> {
 /// other's stores, too.
 pub(crate) fn fits(func: &Function, env: &Env, of_ring: u64, of_all: u64) -> bool {
     let resident = |bytes: u64| env.target.resident_blocks(func.block_threads(), 0, bytes as u32);
-    // Each slot has an mbarrier.
-    let of_all = of_all + 256;
-    of_all <= env.target.shared_bytes().into() && resident(of_all) >= resident(of_ring)
+    fits_beside(env, of_all) && resident(of_all + MBARRIERS) >= resident(of_ring)
 }
+
+/// Whether a ring and all buffers lie beside each other at all.
+pub(crate) fn fits_beside(env: &Env, of_all: u64) -> bool {
+    of_all + MBARRIERS <= env.target.shared_bytes().into()
+}
+
+/// Bytes of the mbarriers of a ring's slots, at most.
+const MBARRIERS: u64 = 256;
 
 /// What has the loop with the rings, in the kernel's own block: the loop, or a branch around it.
 struct MainLoop {
@@ -66,6 +82,8 @@ struct MainLoop {
     once: Vec<Value>,
     /// Whether how many turns there are depends on the program's index along the first axis.
     is_uneven: bool,
+    /// Where teams take turns, what the items of a program follow from: the bounds of the loop, and its step.
+    bounds: Option<[Value; 3]>,
     /// What asks for the program's index, anywhere.
     programs: Vec<Inst>,
     /// Of the values of the kernel's own block, what depends on the program, or is neither a scalar that nothing but arguments decide nor
@@ -114,6 +132,7 @@ impl MainLoop {
         let fewest = if held.is_empty() { FEWEST_SLOTS - 1 } else { FEWEST_SLOTS };
         let of_loop = |ring: RingId| inside(each).into_iter().filter_map(waited).any(|(of, _)| of == ring);
         let has_slots = func.rings.keys().filter(|&ring| of_loop(ring)).all(|ring| func.rings[ring].slots >= fewest);
+        let is_drained = func.rings.keys().any(|ring| func.is_drained(ring));
         let bytes = |&(_, buffer): &(Inst, Value)| func.buffer_bytes(buffer);
         let buffers = func.buffers();
         let of_rings = buffers.iter().filter(|&&(_, buffer)| func.is_bulk(buffer)).map(bytes).sum();
@@ -122,7 +141,7 @@ impl MainLoop {
         // Which program failed is not known of a block that runs several.
         let asserts = walk.iter().any(|&inst| matches!(func.insts[inst].op, Op::Assert { .. }));
         if !has_slots
-            || held.iter().any(|&sum| func.registers(sum) > MOST_SUMS)
+            || !is_drained && held.iter().any(|&sum| func.registers(sum) > MOST_SUMS)
             || !fits
             || asserts
             || walk.iter().any(|&inst| map_programs::waits(func, inst))
@@ -137,9 +156,20 @@ impl MainLoop {
                 varies[result] = (!fixed || func.place_of[result].is_some()) && func.ring_of(result).is_none();
             }
         }
+        // The items of a program are counted without those before it, which another team runs.
+        let bounds = if let Op::For { start, end, step } = func.insts[inst].op {
+            Some([start, end, step])
+                .filter(|bounds| bounds.iter().all(|&v| !varies[v] && func.ty(v).elem.num() == Some(DType::I32)))
+        } else {
+            None
+        };
+        if func.teams > 1 && bounds.is_none() {
+            return None;
+        }
+        let bounds = bounds.filter(|_| func.teams > 1);
         let programs = walk.into_iter().filter(|&inst| matches!(func.insts[inst].op, Op::ProgramId { .. })).collect();
-        let is_uneven = func.raster.is_none() && turns_by_axis(func, each) == [true, false, false];
-        Some(MainLoop { inst, first, last, once, is_uneven, programs, varies })
+        let is_uneven = func.teams == 1 && func.raster.is_none() && turns_by_axis(func, each) == [true, false, false];
+        Some(MainLoop { inst, first, last, once, is_uneven, bounds, programs, varies })
     }
 }
 
@@ -209,7 +239,17 @@ impl Writer<'_> {
         let plane = self.binary(BinaryKind::Mul, extents[0], extents[1])?;
         let programs = self.binary(BinaryKind::Mul, plane, extents[2])?;
         let none = self.constant(0)?;
+        let per_program = self.main.bounds.map(|bounds| self.items_of(bounds)).transpose()?;
         let prologue = std::mem::take(&mut self.insts);
+
+        if let Some(per_program) = per_program {
+            let grid = Grid { extents, plane };
+            let region = self.turn([block, blocks, per_program], &grid, (&inside, after))?;
+            self.func.blocks[own].insts = prologue;
+            let each = Op::For { start: block, end: programs, step: blocks };
+            self.func.append_structured(own, each, Vec::new(), vec![region], &[], self.span);
+            return Ok(());
+        }
 
         // Its body. A turn carries the item of the loop, those of results, how many programs the block has run, and which of a
         // pair the program is.
@@ -254,6 +294,83 @@ impl Writer<'_> {
         let each = Op::For { start: block, end: programs, step: blocks };
         let types: Vec<Type> = inits.iter().map(|&v| self.func.ty(v)).collect();
         self.func.append_structured(own, each, inits, vec![region], &types, self.span);
+        Ok(())
+    }
+
+    /// How many items of the ring a program has: the iterations of a loop with these bounds, and this step.
+    fn items_of(&mut self, [start, end, step]: [Value; 3]) -> Result<Value, String> {
+        let (one, none) = (self.constant(1)?, self.constant(0)?);
+        let length = self.binary(BinaryKind::Sub, end, start)?;
+        let length = self.binary(BinaryKind::Max, length, none)?;
+        let less = self.binary(BinaryKind::Sub, step, one)?;
+        let length = self.binary(BinaryKind::Add, length, less)?;
+        self.binary(BinaryKind::Div, length, step)
+    }
+
+    /// The body of the loop over programs where teams take turns: nothing is carried, and items follow from the number of programs that the
+    /// block has run. A team has its turn from the first item that it waits for until it has waited for the last one. Items of results alternate:
+    /// those of a team are in every other slot.
+    fn turn(
+        &mut self,
+        [block, blocks, per_program]: [Value; 3],
+        grid: &Grid,
+        (inside, after): (&[Inst], &[Inst]),
+    ) -> Result<Block, String> {
+        let teams = i128::from(self.func.teams);
+        let results = self.results(after)?;
+        let index = self.func.copy_value(block);
+        let before = self.binary(BinaryKind::Sub, index, block)?;
+        let round = self.binary(BinaryKind::Div, before, blocks)?;
+        let first = self.binary(BinaryKind::Mul, round, per_program)?;
+        let mut items = WordMap::from_iter([(self.main.first, first)]);
+        let count = self.constant(teams)?;
+        let (own, team) = self.divide(round, count)?;
+        for of in &results {
+            let per_turn = self.constant(teams * of.items)?;
+            let first = self.binary(BinaryKind::Mul, own, per_turn)?;
+            items.insert(of.first, self.binary(BinaryKind::Add, first, team)?);
+        }
+        let current = self.program(index, grid)?;
+        self.insts.extend(inside);
+        for of in results {
+            self.alternate(of.ring, after)?;
+        }
+        let (wait, pass) = (self.func.make(Op::TurnWait {}, self.span)?, self.func.make(Op::TurnPass {}, self.span)?);
+        self.insts.extend([wait, self.main.inst, pass]);
+        self.insts.extend(after);
+        let insts = std::mem::take(&mut self.insts);
+        let region = self.func.blocks.push(BlockData { params: vec![index], insts });
+        self.rename(region, &items);
+        self.func.append_structured(region, Op::Yield {}, Vec::new(), Vec::new(), &[], self.span);
+        self.rename(region, &self.of_program(current));
+        for block in self.func.blocks.keys().collect::<Vec<_>>() {
+            self.func.blocks[block].insts.retain(|inst| !self.main.programs.contains(inst));
+        }
+        Ok(region)
+    }
+
+    /// Gives each team slots of its own in a ring of results: items, and those that they replace, are as many apart as there are teams.
+    fn alternate(&mut self, ring: RingId, after: &[Inst]) -> Result<(), String> {
+        let (teams, defs) = (self.func.teams, Defs::of(self.func));
+        self.func.rings[ring].slots *= teams;
+        let mut counted = Vec::new();
+        for &inst in after {
+            let item = match self.func.insts[inst].op.ring_step() {
+                Some(RingStep::Drain(buffer, item)) if self.func.ring_of(buffer).is_some_and(|of| of.0 == ring) => item,
+                Some(RingStep::Release(of, item)) if of == ring => item,
+                Some(_) | None => continue,
+            };
+            counted.extend(defs.definition(item).filter(|inst| !counted.contains(inst)));
+        }
+        for inst in counted {
+            let Op::Binary { kind: BinaryKind::Add, a, b } = self.func.insts[inst].op else {
+                return Err(format!("items of {ring} that are not counted"));
+            };
+            let apart = defs.constant(self.func, b).and_then(Constant::as_int);
+            let apart = apart.ok_or_else(|| format!("items of {ring} that are not a constant apart"))?;
+            let b = self.constant(i128::from(teams) * apart)?;
+            self.func.insts[inst].op = Op::Binary { kind: BinaryKind::Add, a, b };
+        }
         Ok(())
     }
 

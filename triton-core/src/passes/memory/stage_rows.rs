@@ -320,7 +320,7 @@ impl Writer<'_> {
             }
         }
         for Item { ring, item, .. } in items {
-            self.insert(Op::RingRelease { ring, item })?;
+            self.insert(Op::RingRelease { ring, item, first: None })?;
         }
         self.func.blocks[self.func.body].insts = self.insts;
         Ok(())

@@ -5,7 +5,7 @@ use crate::hash::WordMap;
 use crate::ir::Value;
 use crate::layout::Layout;
 use crate::ptx::lower::Lower;
-use crate::ptx::{Cmp, Opcode, Operand, Reg, Special, Ty};
+use crate::ptx::{Class, Cmp, Op, Opcode, Operand, Reg, Special, Ty};
 
 /// Functions of the thread's index that a piece of code has computed already. Bits of the index: five of the lane, then those
 /// of the warp. They hold in that piece alone, which is without branches or is the entry; each piece begins with none.
@@ -23,7 +23,7 @@ impl Threads {
     }
 
     fn index(&mut self, cx: &mut Lower) -> Reg {
-        *self.index.get_or_insert_with(|| cx.mov(Ty::U32, Operand::Special(Special::Tid)))
+        *self.index.get_or_insert_with(|| cx.compute_thread())
     }
 
     /// The xor of the columns of the index's set bits, a column for each of its bits; `None` if that is 0 in every thread.
@@ -121,9 +121,34 @@ impl Lower<'_> {
         element.unwrap_or_else(|| self.mov(Ty::U32, 0))
     }
 
-    /// The thread's index.
+    /// The thread's index in its team.
     pub fn thread(&mut self) -> Reg {
-        self.once(|entry| &mut entry.thread, &(), |cx| cx.mov(Ty::U32, Operand::Special(Special::Tid)))
+        self.once(|entry| &mut entry.thread, &(), Self::compute_thread)
+    }
+
+    fn compute_thread(&mut self) -> Reg {
+        let thread = self.thread_of_block();
+        if self.func.teams == 1 {
+            return thread;
+        }
+        self.arith(Opcode::And, Ty::B32, &[thread.into(), i64::from(self.func.threads() - 1).into()])
+    }
+
+    /// The thread's index in its block.
+    pub fn thread_of_block(&mut self) -> Reg {
+        self.mov(Ty::U32, Operand::Special(Special::Tid))
+    }
+
+    /// The number of the thread's team, the same in all lanes of a warp.
+    pub fn team(&mut self) -> Reg {
+        let compute = |cx: &mut Self| {
+            let (thread, shift) = (cx.thread_of_block(), i64::from(cx.func.threads().ilog2()));
+            let team = cx.arith(Opcode::Shr, Ty::U32, &[thread.into(), shift.into()]);
+            let dst = cx.reg(Class::B32);
+            cx.emit(Op::ShflIdx { dst, src: team, lane: 0.into() });
+            dst
+        };
+        self.once(|entry| &mut entry.team, &(), compute)
     }
 
     /// Holds in one of the positions that hold the same element: where a store has to happen. `None` if every position

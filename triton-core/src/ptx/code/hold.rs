@@ -39,7 +39,7 @@ fn waits(body: &[Inst]) -> Vec<(usize, Reg)> {
     for (at, Inst { guard, op, .. }) in body.iter().enumerate() {
         if *op == Op::WgmmaCommit {
             (in_flight, computed, last) = (true, 0, None);
-        } else if let Op::Label { .. } | Op::Bra { .. } | Op::BarSync { .. } = op {
+        } else if let Op::Label { .. } | Op::Bra { .. } | Op::BarSync { .. } | Op::BarOf { .. } = op {
             (computed, last) = (0, None);
         } else if let Op::WgmmaWait { groups } = op {
             waits.extend(last.filter(|_| in_flight && computed >= FEWEST).map(|last| (at, last)));

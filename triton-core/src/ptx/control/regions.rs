@@ -21,7 +21,14 @@ impl Lower<'_> {
         let unsigned = if dtype.bits() == 64 { Ty::U64 } else { Ty::U32 };
         let step_is_known = self.analyses.facts[step].constant.is_some();
         let by = step;
-        let [first, end, step] = [start, end, step].map(|v| self.regs(v)[0]);
+        let [mut first, end, mut step] = [start, end, step].map(|v| self.regs(v)[0]);
+        // A team runs every other program.
+        let in_turns = self.func.teams > 1 && self.func.is_block_id(start);
+        if in_turns {
+            let team = self.team();
+            first = self.arith(Opcode::MadLo, ty, &[team.into(), step.into(), first.into()]);
+            step = self.arith(Opcode::MulLo, ty, &[step.into(), i64::from(self.func.teams).into()]);
+        }
         let region = inst.regions[0];
         let params = self.func.blocks[region].params.clone();
         let in_words: Vec<bool> = params[1..].iter().map(|&param| self.analyses.loop_carried.words[param]).collect();
@@ -36,7 +43,7 @@ impl Lower<'_> {
             let positive = self.arith(Opcode::Max, ty, &[step.into(), 0.into()]);
             self.arith(Opcode::Div, ty, &[step.into(), positive.into()]);
         }
-        let stepped = self.step_addresses(region, first, by)?;
+        let stepped = if in_turns { Vec::new() } else { self.step_addresses(region, first, by)? };
         let touched = self.proxy.touched();
         self.enter_turns(&[region]);
         self.emit(Op::Label { label: turn });

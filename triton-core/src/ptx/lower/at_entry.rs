@@ -16,8 +16,10 @@ pub(crate) type SharedThread = (Reg, Option<(Reg, Reg)>);
 /// What has been computed at the entry. Only `Lower::once` adds to it, which emits there.
 #[derive(Default)]
 pub(crate) struct AtEntry {
-    /// The thread's index.
+    /// The thread's index in its team.
     pub thread: Memo<(), Reg>,
+    /// The number of its team.
+    pub team: Memo<(), Reg>,
     /// The element that a thread holds in register 0, by the layout.
     pub elements: Memo<Layout, Reg>,
     /// Whether bits of the thread's index are 0, by the bits.

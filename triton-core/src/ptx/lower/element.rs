@@ -142,6 +142,8 @@ impl Lower<'_> {
             | ops::Op::ClusterRank {}
             | ops::Op::ClusterGather { .. }
             | ops::Op::ClusterScatter { .. }
+            | ops::Op::TurnWait {}
+            | ops::Op::TurnPass {}
             | ops::Op::ClusterArrive {}
             | ops::Op::ClusterWait {}
             | ops::Op::ClusterSend { .. }

@@ -272,9 +272,19 @@ impl Lower<'_> {
             }
             ops::Op::RingSlot { buffer, item } => return self.ring_slot(buffer, item, yields()?).map(|()| Vec::new()),
             ops::Op::RingDrain { buffer, item, to } => return self.bulk_drain(buffer, item, to).map(|()| Vec::new()),
-            ops::Op::RingRelease { ring, item } => return self.ring_release(ring, item).map(|()| Vec::new()),
+            ops::Op::RingRelease { ring, item, first } => {
+                return self.ring_release(ring, item, first).map(|()| Vec::new());
+            }
             ops::Op::DotWait { sum } => self.dot_wait(sum, yields()?),
             ops::Op::ClusterArrive {} => return self.cluster_arrive().map(|()| Vec::new()),
+            ops::Op::TurnWait {} => {
+                self.turn_wait();
+                return Ok(Vec::new());
+            }
+            ops::Op::TurnPass {} => {
+                self.turn_pass();
+                return Ok(Vec::new());
+            }
             ops::Op::ClusterWait {} => {
                 self.emit(Op::ClusterWait);
                 return Ok(Vec::new());

@@ -2,7 +2,7 @@
 //!
 //! Each slot has an mbarrier, *full*. A fill tells it how many bytes of the item will arrive, with the ring's first buffer, and issues a copy
 //! for each box. Its phase ends when they have arrived. Threads wait for it by its parity. They keep the parities of a ring's slots in a
-//! register, a bit each, so that a ring may be filled again and again. For a [producer](crate::ir::Function::producer) a slot has a second
+//! register, a bit each, so that a ring may be filled again and again; where teams take turns, parities follow from the numbers of items. For a [producer](crate::ir::Function::producer) a slot has a second
 //! one, *empty*: one thread of each warpgroup arrives where the item is released, or of each warp if threads read the slot, and the producer
 //! waits for that phase before it fills the slot again. Without a producer one of the threads that read fills, and a barrier of the program
 //! ends the reads of the others, or its own wait for the product of the one warpgroup that there is. (PTX ISA, "Asynchronous data movement
@@ -36,8 +36,7 @@ impl Lower<'_> {
         let base = (!maps.is_empty()).then(|| self.mov(Ty::U32, Operand::Special(Special::Shared)));
         let Some(base) = base else { return maps };
         // A thread of the first warp.
-        let warps = func.block_threads() / 32;
-        let first_warp = self.one_of((warps.next_power_of_two() - 1) << 5);
+        let first_warp = self.in_first_warp();
         let elected = self.reg(Class::Pred);
         self.emit(Op::Elect { pred: elected });
         let all: Vec<Reg> = [elected].into_iter().chain(first_warp).collect();
@@ -69,14 +68,29 @@ impl Lower<'_> {
         maps
     }
 
+    /// Holds in the first warp of the block; `None` if there is no other.
+    fn in_first_warp(&mut self) -> Option<Reg> {
+        let warps = self.func.block_threads() / 32;
+        let bits = (warps.next_power_of_two() - 1) << 5;
+        if self.func.teams == 1 {
+            return self.one_of(bits);
+        }
+        Some(self.at_entry(|cx| {
+            let thread = cx.thread_of_block();
+            let warp = cx.arith(Opcode::And, Ty::B32, &[thread.into(), i64::from(bits).into()]);
+            cx.setp(Cmp::Eq, Ty::U32, warp, 0)
+        }))
+    }
+
     /// Arrives where an item is released, in one thread of those that have nothing left to read in its slot.
-    pub(crate) fn bulk_release(&mut self, ring: RingId, item: Value) -> Result<(), String> {
+    pub(crate) fn bulk_release(&mut self, ring: RingId, item: Value, first: Option<Value>) -> Result<(), String> {
         let Some(warps) = self.bulk.ring(ring)?.warps else { return Ok(()) };
         let address = self.mbarrier(ring, item, Mbarrier::Empty)?;
         // Before the first item there is none.
-        let exists = match self.analyses.facts[item].constant {
-            Some(item) if item >= 0 => None,
-            Some(_) | None => Some(self.setp(Cmp::Ge, Ty::S32, self.regs(item)[0], 0)),
+        let exists = match (self.analyses.facts[item].constant, first) {
+            (Some(item), None) if item >= 0 => None,
+            (_, None) => Some(self.setp(Cmp::Ge, Ty::S32, self.regs(item)[0], 0)),
+            (_, Some(first)) => Some(self.setp(Cmp::Ge, Ty::S32, self.regs(item)[0], self.regs(first)[0])),
         };
         let arrives: Vec<Reg> = self.one_of(warps * LANES as u32 - 1).into_iter().chain(exists).collect();
         let arrives = self.conjunction(&arrives);
@@ -226,7 +240,7 @@ impl Lower<'_> {
     pub(crate) fn drained(&mut self, ring: RingId, item: Value) {
         // Before the first item there is none.
         if self.analyses.facts[item].constant.is_none_or(|item| item >= 0) {
-            let groups = self.func.rings[ring].slots - 1;
+            let groups = self.func.rings[ring].slots / self.func.teams - 1;
             self.emit(Op::BulkWaitRead { groups });
         }
     }
@@ -241,8 +255,16 @@ impl Lower<'_> {
     /// Waits until an item has arrived.
     pub(crate) fn bulk_wait(&mut self, ring: RingId, item: Value) -> Result<(), String> {
         let address = self.mbarrier(ring, item, Mbarrier::Full)?;
+        let slots = self.func.rings[ring].slots;
+        // A team does not wait for each item.
+        if self.func.teams > 1 {
+            let round = self.round_of(self.regs(item)[0], slots);
+            let parity = self.arith(Opcode::And, Ty::B32, &[round.into(), 1.into()]);
+            self.wait_for_phase(address, parity, false);
+            return Ok(());
+        }
         let parities = self.bulk.ring(ring)?.parities;
-        let number = self.slot_of(item, self.func.rings[ring].slots);
+        let number = self.slot_of(item, slots);
         let parity = self.arith(Opcode::Shr, Ty::U32, &[parities.into(), number.into()]);
         let parity = self.arith(Opcode::And, Ty::B32, &[parity.into(), 1.into()]);
         self.wait_for_phase(address, parity, false);

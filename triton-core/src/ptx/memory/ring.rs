@@ -139,9 +139,9 @@ impl Lower<'_> {
     }
 
     /// Releases an item: nothing where the barriers of the program do.
-    pub fn ring_release(&mut self, ring: RingId, item: Value) -> Result<(), String> {
+    pub fn ring_release(&mut self, ring: RingId, item: Value, first: Option<Value>) -> Result<(), String> {
         match self.func.rings[ring].fill {
-            Fill::Bulk => self.bulk_release(ring, item),
+            Fill::Bulk => self.bulk_release(ring, item, first),
             Fill::Drained => {
                 self.drained(ring, item);
                 Ok(())

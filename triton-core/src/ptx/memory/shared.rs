@@ -104,7 +104,11 @@ impl Lower<'_> {
             self.emit(Op::FenceProxyAsync);
         }
         let threads = self.func.producer.map(|_| self.func.threads());
-        self.emit(if warp { Op::BarWarpSync } else { Op::BarSync { threads } });
+        match threads {
+            _ if warp => self.emit(Op::BarWarpSync),
+            Some(threads) if self.func.teams > 1 => self.team_barrier(threads),
+            Some(_) | None => self.emit(Op::BarSync { threads }),
+        }
     }
 
     /// One instruction's elements.

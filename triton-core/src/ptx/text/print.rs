@@ -511,6 +511,9 @@ impl Print for Inst {
             Op::CpAsyncWait { groups } => put!(out, "cp.async.wait_group ", groups),
             Op::BarSync { threads: None } => out.push_str("bar.sync 0"),
             Op::BarSync { threads: Some(threads) } => put!(out, "bar.sync 1, ", threads),
+            Op::BarOf { number, threads, arrives } => {
+                put!(out, "bar.", if *arrives { "arrive" } else { "sync" }, " ", number, ", ", threads)
+            }
             Op::SetMaxRegisters { registers, more } => {
                 put!(out, "setmaxnreg.", if *more { "inc" } else { "dec" }, ".sync.aligned.u32 ", registers)
             }

@@ -112,6 +112,8 @@ impl Axes {
             Op::ClusterRank { .. }
             | Op::ClusterGather { .. }
             | Op::ClusterScatter { .. }
+            | Op::TurnWait { .. }
+            | Op::TurnPass { .. }
             | Op::ClusterArrive { .. }
             | Op::ClusterWait { .. }
             | Op::ClusterSend { .. }

@@ -188,6 +188,8 @@ impl<'a> Writer<'a> {
             // Not at stage 0, or of a cluster already: `Axes` refuses them.
             Op::ClusterGather { .. }
             | Op::ClusterScatter { .. }
+            | Op::TurnWait {}
+            | Op::TurnPass {}
             | Op::ClusterArrive {}
             | Op::ClusterWait {}
             | Op::ClusterSend { .. }

@@ -140,6 +140,8 @@ struct Plan {
     peers: u32,
     /// As of [`Function::producer`].
     producer: Option<Producer>,
+    /// As of [`Function::teams`].
+    teams: u32,
     /// Whether loops are rotated, where they can be: see [`overlap`].
     overlaps: bool,
     /// The slots of what is filled once a program.
@@ -147,6 +149,7 @@ struct Plan {
 }
 
 /// A loop with loads that a ring can take.
+#[derive(Clone)]
 struct Loop {
     /// The block that it is in, and its instruction.
     block: Block,

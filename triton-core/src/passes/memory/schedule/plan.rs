@@ -2,10 +2,13 @@
 
 use super::{Copy, Loop, Plan, STORED, most_stages, overlap, roles, write};
 use crate::analysis::defs::Defs;
-use crate::ir::Function;
+use crate::ir::{Function, Producer};
 use crate::passes::Env;
 use crate::passes::memory::multicast::{PEERS, Peers};
 use crate::passes::memory::{allocate, persist, sync};
+
+/// Teams that take turns.
+const TEAMS: u32 = 2;
 
 impl Plan {
     /// The one with most slots that fits.
@@ -13,9 +16,12 @@ impl Plan {
     /// # Errors
     /// None for a function that the verifier accepts.
     pub fn of(func: &Function, env: &Env, loops: Vec<Loop>) -> Result<Plan, String> {
+        if let Some(plan) = Plan::in_turns(func, env, &loops)? {
+            return Ok(plan);
+        }
         let producer = roles::candidate(func, &loops);
-        let mut plan =
-            Plan { loops, slots: 2, peers: func.peers, producer, overlaps: false, once: 1 }.with_slots(func, env)?;
+        let mut plan = Plan { loops, slots: 2, peers: func.peers, producer, overlaps: false, once: 1, teams: 1 }
+            .with_slots(func, env)?;
         if producer.is_none() || plan.loops.is_empty() {
             return Ok(Plan { producer: None, ..plan });
         }
@@ -40,6 +46,27 @@ impl Plan {
             }
         }
         Ok(Plan { producer: roles::decide(&plain, env), overlaps: false, ..plan })
+    }
+
+    /// That of programs which teams of a warpgroup run in turns, if they do.
+    fn in_turns(func: &Function, env: &Env, loops: &[Loop]) -> Result<Option<Plan>, String> {
+        let [of] = loops else { return Ok(None) };
+        if !env.persistent || func.peers > 1 || !roles::takes_turns(func, of) {
+            return Ok(None);
+        }
+        // All that is not of the ring is results, of which each team has slots of its own.
+        let all: u64 = func.buffers().iter().map(|&(_, buffer)| func.buffer_bytes(buffer)).sum();
+        let item = item(func, of);
+        let results = u64::from(TEAMS) * (all - item);
+        let fits = |&slots: &u32| persist::fits_beside(env, u64::from(slots) * item + results);
+        let Some(slots) = (persist::FEWEST_SLOTS..=func.stages(of.inst)).rev().find(fits) else { return Ok(None) };
+        let producer = Some(Producer::Warpgroup);
+        let loops = vec![of.clone()];
+        let plan = Plan { loops, slots, peers: 1, producer, overlaps: false, once: 1, teams: TEAMS };
+        let mut written = func.clone();
+        write::write(&mut written, &plan)?;
+        let is_one = roles::decide(&written, env) == producer && persist::applies(&written, env);
+        Ok(is_one.then_some(plan))
     }
 
     fn with_slots(self, func: &Function, env: &Env) -> Result<Plan, String> {

@@ -16,7 +16,7 @@ const MOST_BESIDE_WARP: u32 = 168;
 /// converts or stores, and a producer takes the place of other blocks that would.
 pub(super) fn refusal(func: &Function) -> Option<Cow<'static, str>> {
     let others = func.rings.keys().any(|ring| !matches!(func.rings[ring].fill, Fill::Bulk | Fill::Drained));
-    if func.num_warps < 2 * WARPGROUP {
+    if func.consumer_warps() < 2 * WARPGROUP {
         return Some("one warpgroup alone would multiply".into());
     }
     if func.cluster > 1 {
@@ -46,7 +46,8 @@ pub(super) fn explain(func: &Function) -> String {
         }
         None => String::new(),
     };
-    filled + beside(func)
+    let turns = if func.teams > 1 { "teams of a warpgroup take turns, each with a program of its own\n" } else { "" };
+    filled + turns + beside(func)
 }
 
 /// Whether a product goes on beside the first one of a turn: that is waited for, and not the other one.
@@ -76,6 +77,28 @@ pub(super) fn candidate(func: &Function, loops: &[Loop]) -> Option<Producer> {
     (filled && alone && refusal(func).is_none()).then_some(Producer::Warp)
 }
 
+/// Sums of a thread from which on two teams take turns. With fewer, blocks that are resident together hide each other's stores as well.
+const FEWEST_SUMS: usize = 128;
+
+/// Whether teams of a warpgroup, each with a program of its own, take turns at the items that a producer fills for both: one team's products
+/// go on while the other one stores its results. (CUTLASS calls such a kernel "ping-pong".)
+pub(super) fn takes_turns(func: &Function, of: &Loop) -> bool {
+    let alone = func.buffers().iter().all(|&(_, buffer)| {
+        func.ring_of(buffer).is_some_and(|(ring, _)| func.is_drained(ring))
+            || of.copies.iter().any(|copy| copy.buffer == buffer)
+    });
+    let sums = of.in_flight.map_or(0, |flight| func.registers(flight.sum));
+    func.num_warps == WARPGROUP
+        && func.cluster == 1
+        && of.block == func.body
+        && of.copies.iter().all(|copy| copy.bulk)
+        && of.stored.is_empty()
+        && of.once.is_empty()
+        && alone
+        && sums >= FEWEST_SUMS
+        && !func.contains(func.body, |op| matches!(op, Op::Assert { .. }))
+}
+
 /// The producer that a function has in which rings are written as if it had one; `None` if it has a reason, or fewer blocks would be
 /// resident.
 pub(super) fn decide(written: &Function, env: &Env) -> Option<Producer> {
@@ -83,12 +106,12 @@ pub(super) fn decide(written: &Function, env: &Env) -> Option<Producer> {
         return None;
     }
     let needed = needed(written, env);
-    let producer = if needed > MOST_BESIDE_WARP { Producer::Warpgroup } else { Producer::Warp };
+    let producer = if written.teams > 1 || needed > MOST_BESIDE_WARP { Producer::Warpgroup } else { Producer::Warp };
     let resident = |threads: u32| resident(written, env, threads, needed);
     match producer {
         Producer::Warp if resident(written.block_threads()) < resident(written.threads()) => None,
         // Of more warpgroups none could have more than it has, and a bound of the user's stays one.
-        Producer::Warpgroup if written.num_warps > 2 * WARPGROUP || written.max_registers.is_some() => None,
+        Producer::Warpgroup if written.consumer_warps() > 2 * WARPGROUP || written.max_registers.is_some() => None,
         Producer::Warp | Producer::Warpgroup => Some(producer),
     }
 }
@@ -99,7 +122,7 @@ const BESIDE: u32 = 8;
 /// Whether threads have the registers for a product that goes on beside the next one, and as many blocks are resident.
 pub(super) fn has_room(overlapping: &Function, producer: Producer, plain: &Function, env: &Env) -> bool {
     let [beside, alone] = [overlapping, plain].map(|func| needed(func, env));
-    let of_consumers = producer.registers(overlapping.num_warps, env.target.info().registers);
+    let of_consumers = producer.registers(overlapping.consumer_warps(), env.target.info().registers);
     let most = of_consumers.map(|[_, most]| most).or(overlapping.max_registers);
     let [of_beside, of_alone] =
         [(overlapping, beside), (plain, alone)].map(|(func, needed)| resident(func, env, func.threads(), needed));

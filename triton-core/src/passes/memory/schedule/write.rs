@@ -17,7 +17,7 @@ use crate::types::{Constant, DType};
 /// # Errors
 /// None for a function that the verifier accepts.
 pub(super) fn write(func: &mut Function, plan: &Plan) -> Result<(), String> {
-    (func.peers, func.producer) = (plan.peers, plan.producer);
+    (func.peers, func.producer, func.teams) = (plan.peers, plan.producer, plan.teams);
     plan.loops.iter().try_for_each(|of| {
         let slots = plan.slots.min(func.stages(of.inst));
         let scheduler = Scheduler { func: &mut *func, span: Span::NONE, insts: Vec::new() };
@@ -95,7 +95,7 @@ impl Scheduler<'_> {
         for _ in 1..lead {
             ahead = self.binary(BinaryKind::Add, ahead, step)?;
         }
-        let (item, last) = self.count_items(block, inst)?;
+        let [first, item, last] = self.count_items(block, inst)?;
 
         // In the loop.
         let wait = self.insert(Op::RingWait { ring, item })?;
@@ -133,23 +133,24 @@ impl Scheduler<'_> {
             self.insts.push(inst);
             if let Some(flight) = in_flight.filter(|flight| flight.wait == inst) {
                 // The product of the item before is done, that of this one goes on: beside it, threads meet and one of them fills.
-                self.end_flight(flight, &rings, item)?;
+                self.end_flight(flight, &rings, [first, item])?;
                 if stored.is_empty() {
                     sync = next_fill(&mut self)?;
                 }
             }
         }
         let release = match in_flight {
-            None => self.insert(Op::RingRelease { ring, item })?,
+            None => self.insert(Op::RingRelease { ring, item, first: None })?,
             Some(flight) => flight.wait,
         };
         let count = self.end_turn(inst, *end, item, in_flight)?;
         if let Some(flight) = in_flight {
-            self.end_loop(block, inst, flight, if block == self.func.body && bulk { &[] } else { &rings }, last)?;
+            let next_releases = block == self.func.body && bulk;
+            self.end_loop(block, inst, flight, if next_releases { &[] } else { &rings }, [first, last])?;
         }
         let (first, any) = items[0];
-        let of =
-            |sync| Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit: limits[0] };
+        let limit = limits[0];
+        let of = |sync| Pipelined { block, inst, ring, counter, wait, sync, release, count, first, any, limit };
         Ok(sync.filter(|_| !bulk).map(of))
     }
 
@@ -171,7 +172,7 @@ impl Scheduler<'_> {
 
         self.insts.extend(copies.iter().map(|copy| copy.alloc));
         let always = self.op(Op::Const { value: Constant { dtype: DType::Bool, bits: 1 } })?;
-        let (item, last) = self.count_items(block, inst)?;
+        let [first, item, last] = self.count_items(block, inst)?;
         for (_, copies) in &open {
             self.fills(copies, item, WordMap::default(), always)?;
         }
@@ -188,18 +189,27 @@ impl Scheduler<'_> {
             self.func.insts[inst].map_operands(|v| slots.get(&v).copied().unwrap_or(v));
             self.insts.push(inst);
             if let Some(flight) = in_flight.filter(|flight| flight.wait == inst) {
-                self.end_flight(flight, &rings, item)?;
+                self.end_flight(flight, &rings, [first, item])?;
             } else if in_flight.is_none() {
                 for &(ring, _) in done.iter().filter(|&&(_, wait)| wait == Some(inst)) {
-                    self.insert(Op::RingRelease { ring, item })?;
+                    self.insert(Op::RingRelease { ring, item, first: None })?;
                 }
             }
         }
         self.end_turn(inst, *end, item, in_flight)?;
         if let Some(flight) = in_flight {
-            self.end_loop(block, inst, flight, if block == self.func.body { &[] } else { &rings }, last)?;
+            // The next program, if the block runs it, releases the last item: but not that of another team.
+            let next_releases = block == self.func.body && self.func.teams == 1;
+            self.end_loop(block, inst, flight, if next_releases { &[] } else { &rings }, [first, last])?;
         }
         Ok(())
+    }
+
+    /// Releases the item before one of some rings: where teams take turns, not that of another team, which is before the `first` one of the
+    /// program.
+    fn release_before(&mut self, rings: &[RingId], [first, item]: [Value; 2]) -> Result<(), String> {
+        let (item, first) = (self.before(item)?, Some(first).filter(|_| self.func.teams > 1));
+        rings.iter().try_for_each(|&ring| self.insert(Op::RingRelease { ring, item, first }).map(drop))
     }
 
     /// Has the producer fill what threads stored before a loop: an item of a ring of its own, which is waited for there, and released after
@@ -217,7 +227,7 @@ impl Scheduler<'_> {
         self.insert(Op::RingFill { buffer: copy.buffer, item, from: copy.from, when })?;
         self.insert(Op::RingWait { ring, item })?;
         self.insts.extend(slotted);
-        let release = self.func.make(Op::RingRelease { ring, item }, self.span)?;
+        let release = self.func.make(Op::RingRelease { ring, item, first: None }, self.span)?;
         let mut insts = std::mem::take(&mut self.func.blocks[own].insts);
         let has_loop = |&inst: &Inst| {
             let mut inside = Vec::new();
@@ -245,8 +255,8 @@ impl Scheduler<'_> {
         self.func.rings.push(Ring { slots, fill, buffers: copies.iter().map(buffer).collect() })
     }
 
-    /// Writes what was made before a loop, and has the loop count items: yields that of a turn, and the one after the last.
-    fn count_items(&mut self, block: Block, inst: Inst) -> Result<(Value, Value), String> {
+    /// Writes what was made before a loop, and has the loop count items: yields the first one, that of a turn, and the one after the last.
+    fn count_items(&mut self, block: Block, inst: Inst) -> Result<[Value; 3], String> {
         let first = self.op(Op::Const { value: Constant::int(DType::I32, 0) })?;
         let outside = std::mem::take(&mut self.insts);
         let position =
@@ -258,7 +268,7 @@ impl Scheduler<'_> {
         self.func.insts[inst].args.push(first);
         let last = self.func.types.push(self.func.types[first]);
         self.func.insts[inst].results.push(last);
-        Ok((item, last))
+        Ok([first, item, last])
     }
 
     /// The slot of an item in a buffer.
@@ -269,11 +279,10 @@ impl Scheduler<'_> {
         Ok(())
     }
 
-    /// Where a product was waited for that goes on over the back edge: the one before it is done.
-    fn end_flight(&mut self, flight: Flight, rings: &[RingId], item: Value) -> Result<(), String> {
+    /// Where a product was waited for that goes on over the back edge: the one before it is done, and its item of these rings is released.
+    fn end_flight(&mut self, flight: Flight, rings: &[RingId], [first, item]: [Value; 2]) -> Result<(), String> {
         self.func.insts[flight.wait].op = Op::DotWait { sum: flight.acc };
-        let before = self.before(item)?;
-        rings.iter().try_for_each(|&ring| self.insert(Op::RingRelease { ring, item: before }).map(drop))
+        self.release_before(rings, [first, item])
     }
 
     /// Writes the body of a loop, which ends with this instruction. Yields what counts the item.
@@ -291,23 +300,21 @@ impl Scheduler<'_> {
         Ok(count)
     }
 
-    /// After a loop whose last product goes on: waits for it, and releases what it reads of these rings.
+    /// After a loop whose last product goes on: waits for it, and releases its item of these rings, the one before the `last` of those that
+    /// the loop would count.
     fn end_loop(
         &mut self,
         block: Block,
         inst: Inst,
         flight: Flight,
         rings: &[RingId],
-        last: Value,
+        [first, last]: [Value; 2],
     ) -> Result<(), String> {
         let done = self.op(Op::DotWait { sum: flight.last })?;
         self.func.place_of[done] = self.func.place_of[flight.last];
         self.func.replace_uses(&WordMap::from_iter([(flight.last, done)]));
         if !rings.is_empty() {
-            let before = self.before(last)?;
-            for &ring in rings {
-                self.insert(Op::RingRelease { ring, item: before })?;
-            }
+            self.release_before(rings, [first, last])?;
         }
         let after =
             self.func.blocks[block].insts.iter().position(|&i| i == inst).ok_or("a loop that is in no block")? + 1;
