@@ -251,6 +251,10 @@ fn work(func: &Function, data: &InstData) -> Work {
     let wavefronts = |value: Value| {
         registers(value) * warps * LANES as f64 * f64::from(func.ty(value).elem.bits().div_ceil(8)) / 128.0
     };
+    if let Some((buffer, _, Location::View { shape, .. })) = data.op.takes() {
+        let bytes = shape.elements() as f64 * f64::from(func.ty(buffer).elem.bits() / 8);
+        return Work { sectors: bytes / 32.0, ..Work::default() };
+    }
     match data.op {
         Op::Dot { kind, a, acc, .. } => dot(func, data, kind, a, acc),
         Op::Load { .. } => data.results.first().map_or(Work::default(), |&to| Work {
@@ -269,10 +273,6 @@ fn work(func: &Function, data: &InstData) -> Work {
             let by_threads = func.rings.keys().all(|ring| !func.rings[ring].fill.is_bulk());
             let copies = bytes / f64::from(access::WIDEST) / LANES as f64 * cost::ADDRESS_SLOTS * cost::ISSUE;
             Work { issue: if by_threads { copies } else { 0.0 }, sectors: bytes / 32.0, ..Work::default() }
-        }
-        Op::RingDrain { to: Location::View { shape, .. }, buffer, .. } => {
-            let bytes = shape.elements() as f64 * f64::from(func.ty(buffer).elem.bits() / 8);
-            Work { sectors: bytes / 32.0, ..Work::default() }
         }
         Op::SharedStore { value, .. } => {
             Work { issue: issue(value) / 4.0, shared: wavefronts(value), ..Work::default() }

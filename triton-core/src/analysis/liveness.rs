@@ -96,15 +96,11 @@ impl Walk<'_> {
                     let in_memory = operands.filter(|&v| func.mem(v).is_some());
                     in_memory.for_each(|v| self.used(self.alias[v].unwrap_or(v), number));
                 }
-                match data.op.ring_step() {
-                    // Until then copies land in the ring's buffers, and products in flight read them.
-                    Some(RingStep::Wait(ring, _) | RingStep::Release(ring, _)) => {
-                        func.rings[ring].buffers.iter().for_each(|of| self.used(of.buffer, number));
-                    }
-                    Some(RingStep::Drain(buffer, _)) => self.drained.push(buffer),
-                    // The buffer is an operand.
-                    Some(RingStep::Fill(..) | RingStep::Slot(..)) | None => {}
+                // Until then copies land in the ring's buffers, and products in flight read them. Else the buffer is an operand.
+                if let Some(ring) = data.op.ring_step().and_then(RingStep::ring) {
+                    func.rings[ring].buffers.iter().for_each(|of| self.used(of.buffer, number));
                 }
+                self.drained.extend(data.op.takes().map(|(buffer, ..)| buffer));
                 let kept = |v: Value| self.carried_in[depth].push(self.alias[v].unwrap_or(v));
                 if data.op.layout_rule() == LayoutRule::Carried {
                     // A loop has what it carries in parameters of its own.

@@ -195,7 +195,7 @@ fn vectors(data: &InstData) -> Option<Location> {
 
 /// Whether one thread fills the rings of a function, all of them.
 fn is_filled_by_one(func: &Function) -> bool {
-    let mut filled = func.rings.keys().filter(|&ring| !func.is_drained(ring)).peekable();
+    let mut filled = func.rings.keys().filter(|&ring| !func.is_of_results(ring)).peekable();
     filled.peek().is_some() && filled.all(|ring| func.rings[ring].fill.is_bulk())
 }
 

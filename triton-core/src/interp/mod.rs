@@ -32,7 +32,7 @@ pub use hints::check as check_hint;
 use crate::ir::{Block, Function, InstData, Stage, Value};
 use crate::metadata::Arg;
 use crate::ops::eval::{self, DivisionError};
-use crate::ops::{Location, Op, Outer};
+use crate::ops::{Location, Op, Outer, ring_ops, shared_ops, synchronizes};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem};
 use location::Reached;
@@ -230,12 +230,6 @@ pub fn evaluate<'a>(
         | Op::ClusterRank {}
         | Op::ClusterGather { .. }
         | Op::ClusterScatter { .. }
-        | Op::TurnWait {}
-        | Op::TurnPass {}
-        | Op::ClusterArrive {}
-        | Op::ClusterWait {}
-        | Op::ClusterSend { .. }
-        | Op::ClusterReceive { .. }
         | Op::BlockId {}
         | Op::NumBlocks {}
         | Op::Dot { .. }
@@ -246,17 +240,9 @@ pub fn evaluate<'a>(
         | Op::Fence {}
         | Op::Assert { .. }
         | Op::Print { .. }
-        | Op::SharedAlloc { .. }
-        | Op::SharedStore { .. }
-        | Op::SharedLoad { .. }
-        | Op::SharedSlice { .. }
-        | Op::RingFill { .. }
-        | Op::RingWait { .. }
-        | Op::RingSlot { .. }
-        | Op::RingDrain { .. }
-        | Op::RingRelease { .. }
-        | Op::DotWait { .. }
-        | Op::Sync { .. }
+        | shared_ops!()
+        | synchronizes!()
+        | ring_ops!()
         | Op::For { .. }
         | Op::While {}
         | Op::If { .. }
@@ -309,21 +295,12 @@ impl Machine<'_> {
             Op::For { start, end, step } => self.run_for(inst, [start, end, step])?,
             Op::While {} => self.run_while(inst)?,
             Op::Fold { kind, axis, order } => self.run_fold(inst, kind, axis as usize, order)?,
-            Op::SharedAlloc { .. }
-            | Op::SharedStore { .. }
-            | Op::SharedLoad { .. }
-            | Op::SharedSlice { .. }
-            | Op::DotWait { .. }
-            | Op::Sync { .. } => {
+            shared_ops!() | Op::DotWait { .. } | Op::Sync { .. } => {
                 let result = self.shared(inst).map_err(|what| self.error(inst, &what))?;
                 self.bind(&inst.results, vec![result]);
             }
             Op::Permute { x, .. } | Op::Reshape { x, .. } if func.mem(x).is_some() => self.alias(x, inst.results[0]),
-            Op::RingFill { .. }
-            | Op::RingWait { .. }
-            | Op::RingSlot { .. }
-            | Op::RingDrain { .. }
-            | Op::RingRelease { .. } => {
+            ring_ops!() => {
                 let result = self.ring(inst).map_err(|what| self.error(inst, &what))?;
                 self.bind(&inst.results, vec![result]);
             }
@@ -518,27 +495,13 @@ impl Machine<'_> {
             // What `instruction` does itself.
             Op::ClusterGather { .. }
             | Op::ClusterScatter { .. }
-            | Op::TurnWait {}
-            | Op::TurnPass {}
-            | Op::ClusterArrive {}
-            | Op::ClusterWait {}
-            | Op::ClusterSend { .. }
-            | Op::ClusterReceive { .. }
             | Op::Dot { .. }
             | Op::Fence {}
             | Op::Assert { .. }
             | Op::Print { .. }
-            | Op::SharedAlloc { .. }
-            | Op::SharedStore { .. }
-            | Op::SharedLoad { .. }
-            | Op::SharedSlice { .. }
-            | Op::RingFill { .. }
-            | Op::RingWait { .. }
-            | Op::RingSlot { .. }
-            | Op::RingDrain { .. }
-            | Op::RingRelease { .. }
-            | Op::DotWait { .. }
-            | Op::Sync { .. }
+            | shared_ops!()
+            | synchronizes!()
+            | ring_ops!()
             | Op::For { .. }
             | Op::While {}
             | Op::If { .. }

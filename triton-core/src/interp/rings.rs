@@ -25,45 +25,44 @@ use super::threads::{Threads, check_agent};
 use crate::ir::{Fill, InstData, Ring, RingId, Value};
 use crate::layout::Mem;
 use crate::ops::kinds::UnaryKind;
-use crate::ops::{Location, Op, eval};
+use crate::ops::{Location, Op, beside_rings, eval};
 use crate::span::Span;
 use crate::types::{Constant, DType};
 
 impl Machine<'_> {
     /// An operation on a ring.
     pub(super) fn ring(&mut self, inst: &InstData) -> Result<Vec<u64>, String> {
-        if let Op::RingFill { buffer, item, from, when } = inst.op {
-            let item = self.item(item);
-            return self.fill(inst, buffer, item, from, when).map(|()| Vec::new());
+        match inst.op {
+            Op::RingFill { buffer, item, from, when } => self.fill(inst, buffer, self.item(item), from, when)?,
+            Op::RingWait { ring, item } => self.wait(ring, self.item(item))?,
+            Op::RingSlot { buffer, item } => return self.slot(buffer, self.item(item), inst.results[0]),
+            Op::RingDrain { buffer, item, to } => self.drain(buffer, self.item(item), to)?,
+            Op::RingRelease { ring, item, first } => {
+                self.release(ring, self.item(item), first.map_or(0, |first| self.item(first)))?;
+            }
+            beside_rings!() => return Err(format!("`{}` is of no ring", inst.op.mnemonic())),
         }
-        if let Op::RingWait { ring, item } = inst.op {
-            let item = self.item(item);
-            return self.wait(ring, item).map(|()| Vec::new());
-        }
-        if let Op::RingDrain { buffer, item, to } = inst.op {
-            let item = self.item(item);
-            return self.drain(buffer, item, to).map(|()| Vec::new());
-        }
-        if let Op::RingRelease { ring, item, first } = inst.op {
-            let (item, first) = (self.item(item), first.map_or(0, |first| self.item(first)));
-            for of in &self.func.rings[ring].buffers {
-                if item < first {
-                    continue;
-                }
-                let source = Source { buffer: of.buffer, item };
-                if self.threads.products.iter().flatten().any(|read| read.source == source) {
-                    return Err(format!("item {item} of {} is released while a product reads it", of.buffer));
-                }
-                self.drained(source)?;
-                self.landed(of.buffer, item, "released")?.state = State::Released;
-                if self.func.producer.is_some() {
-                    let slot = self.slot_of(of.buffer, item)?;
-                    self.threads.rings.released.insert((of.buffer, slot), self.threads.clocks.told());
-                }
+        Ok(Vec::new())
+    }
+
+    fn release(&mut self, ring: RingId, item: i128, first: i128) -> Result<(), String> {
+        for of in self.func.rings[ring].buffers.iter().filter(|_| item >= first) {
+            let source = Source { buffer: of.buffer, item };
+            if self.threads.products.iter().flatten().any(|read| read.source == source) {
+                return Err(format!("item {item} of {} is released while a product reads it", of.buffer));
+            }
+            self.drained(source)?;
+            self.landed(of.buffer, item, "released")?.state = State::Released;
+            if self.func.producer.is_some() {
+                let slot = self.slot_of(of.buffer, item)?;
+                self.threads.rings.released.insert((of.buffer, slot), self.threads.clocks.told());
             }
         }
-        let Op::RingSlot { buffer, item } = inst.op else { return Ok(Vec::new()) };
-        let item = self.item(item);
+        Ok(())
+    }
+
+    /// The address of an item's slot, which is named by a result.
+    fn slot(&mut self, buffer: Value, item: i128, result: Value) -> Result<Vec<u64>, String> {
         let slot = self.slot_of(buffer, item)?;
         // What threads store is there when it is first named, in each run of the loop: a released item is of the run before.
         // Whether they have stored it, its bytes know.
@@ -81,7 +80,7 @@ impl Machine<'_> {
         }
         let slot = u64::from(slot);
         let bytes = self.func.mem(buffer).map_or(0, Mem::bytes);
-        self.threads.slots.insert(inst.results[0], Source { buffer, item });
+        self.threads.slots.insert(result, Source { buffer, item });
         Ok(vec![self.value(buffer)[0] + slot * bytes])
     }
 
@@ -137,9 +136,10 @@ impl Machine<'_> {
         if number + 1 == func.rings[ring].buffers.len() {
             let Rings { open, flight, bulk, items, .. } = &mut self.threads.rings;
             let copies = std::mem::take(open);
-            match func.rings[ring].fill {
-                Fill::Bulk => bulk.push(copies),
-                Fill::CpAsync { .. } | Fill::Stored | Fill::Drained => flight.push_back(copies),
+            if func.is_bulk(buffer) {
+                bulk.push(copies);
+            } else {
+                flight.push_back(copies);
             }
             *items += 1;
         }

@@ -310,13 +310,7 @@ impl Parser {
         let words = split_words(rest);
         let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is not a number"));
         let [id, "slots", slots, ref fill @ .., buffers, layouts] = words[..] else { return Err(form.into()) };
-        let fill = match *fill {
-            ["lead", lead] => Fill::CpAsync { lead: number(lead)? },
-            ["bulk"] => Fill::Bulk,
-            ["stored"] => Fill::Stored,
-            ["drained"] => Fill::Drained,
-            _ => return Err(form.into()),
-        };
+        let fill = Fill::of_words(fill).ok_or(form)?;
         if id != RingId(self.func.rings.len() as u32).to_string() {
             return Err(format!("`{id}` is not the name of the next ring"));
         }

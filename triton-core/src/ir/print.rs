@@ -1,6 +1,6 @@
 //! Writes the text form.
 
-use super::{Block, Fill, Function, LayoutId, MemId, Place, Ring, RingBuffer, Stage, Value, View};
+use super::{Block, Function, LayoutId, MemId, Place, Ring, RingBuffer, Stage, Value, View};
 use crate::metadata::{Promised, Target, Targets};
 use crate::span::{CallId, Span};
 use std::collections::BTreeSet;
@@ -79,12 +79,6 @@ pub fn print(func: &Function) -> String {
         };
         let of: Vec<String> = buffers.iter().map(|of| format!("{}{}", of.buffer, marks(of))).collect();
         let by: Vec<String> = buffers.iter().map(|of| places.layout(of.layout).to_string()).collect();
-        let fill = match fill {
-            Fill::Stored => "stored".to_string(),
-            Fill::Drained => "drained".to_string(),
-            Fill::CpAsync { lead } => format!("lead {lead}"),
-            Fill::Bulk => "bulk".to_string(),
-        };
         let _ = writeln!(out, "  ring {id} slots {slots} {fill} [{}] [{}]", of.join(","), by.join(","));
     }
     block(func, (&mut places, &calls), func.body, 1, &mut out);

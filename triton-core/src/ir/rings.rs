@@ -8,8 +8,9 @@ use crate::entity::SideTable;
 use crate::layout::hopper::{self, TmaBox, WarpBoxes};
 use crate::layout::{Layout, Mem, Swizzle};
 use crate::metadata::{MAX_RANK, MapElements, MapSwizzle, TensorMap};
-use crate::ops::{Agent, Location, Memory, Op, RingStep, Values};
+use crate::ops::{Agent, Location, Memory, Op, RingOp, RingStep, Values};
 use crate::types::{DType, RingId};
+use std::fmt;
 
 /// Warps that run a product by `wgmma` together.
 pub const WARPGROUP: u32 = 4;
@@ -47,6 +48,26 @@ impl Fill {
     /// Whether bulk copies do it.
     pub fn is_bulk(self) -> bool {
         self == Fill::Bulk
+    }
+
+    /// Reads the words that it is printed as; `None` if they are of none.
+    pub(super) fn of_words(words: &[&str]) -> Option<Fill> {
+        match *words {
+            ["lead", lead] => Some(Fill::CpAsync { lead: lead.parse().ok()? }),
+            [word] => [Fill::Stored, Fill::Drained, Fill::Bulk].into_iter().find(|fill| fill.to_string() == word),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Fill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fill::Stored => f.write_str("stored"),
+            Fill::Drained => f.write_str("drained"),
+            Fill::CpAsync { lead } => write!(f, "lead {lead}"),
+            Fill::Bulk => f.write_str("bulk"),
+        }
     }
 }
 
@@ -160,9 +181,10 @@ impl Function {
         Some((self.tensor_map(base, at, boxes, elements)?, boxes))
     }
 
-    /// The tensor map by which warps drain a buffer that has a panel of a tile at a time to a view, and the boxes of each; `None` if they
-    /// cannot.
+    /// The tensor map by which warps drain a buffer of a ring of results that has a panel of a tile at a time to a view, and the boxes of each;
+    /// `None` if they cannot.
     pub fn bulk_drain(&self, buffer: Value, to: Location) -> Option<(TensorMap, WarpBoxes)> {
+        self.ring_of(buffer).filter(|&(ring, _)| self.is_of_results(ring))?;
         let Location::View { base, at, shape } = to else { return None };
         let ty = self.ty(buffer);
         let boxes = WarpBoxes::of(&self.layouts[self.fill_layout(buffer)?], self.mem(buffer)?, ty.shape)?;
@@ -214,27 +236,31 @@ impl Function {
     /// The tensor maps that code takes, in order.
     pub fn tensor_maps(&self) -> Vec<TensorMap> {
         let mut maps = Vec::new();
-        for inst in self.walk() {
-            let mut map = None;
-            if let Op::RingFill { buffer, from, .. } = self.insts[inst].op {
-                map = self.bulk_fill(buffer, from).map(|(map, _)| map);
-            } else if let Op::RingDrain { buffer, to, .. } = self.insts[inst].op {
-                map = self.bulk_drain(buffer, to).map(|(map, _)| map);
-            }
-            maps.extend(map.filter(|map| !maps.contains(map)));
+        for of in self.walk().into_iter().filter_map(|inst| self.insts[inst].op.ring()) {
+            maps.extend(self.bulk_map(of).filter(|map| !maps.contains(map)));
         }
         maps
     }
 
-    /// The same of a fill of a ring's buffer; `None` if threads fill it.
+    /// The tensor map by which bulk copies do what an operation of a ring does; `None` if they cannot, or if threads do it.
+    pub fn bulk_map(&self, of: RingOp) -> Option<TensorMap> {
+        let (at, _) = of.global?;
+        match of.step {
+            RingStep::Fill(buffer, _) => self.bulk_fill(buffer, at).map(|(map, _)| map),
+            RingStep::Drain(buffer, _) => self.bulk_drain(buffer, at).map(|(map, _)| map),
+            RingStep::Wait(..) | RingStep::Slot(..) | RingStep::Release(..) => None,
+        }
+    }
+
+    /// The tensor map and the boxes of a fill of a ring's buffer; `None` if threads fill it.
     pub fn bulk_fill(&self, buffer: Value, from: Location) -> Option<(TensorMap, TmaBox)> {
         let (ring, at) = self.ring_of(buffer).filter(|&(ring, _)| self.rings[ring].fill.is_bulk())?;
         let of = self.rings[ring].buffers[at];
         self.bulk_copy(buffer, of.tf32, if of.shared { self.peers } else { 1 }, from)
     }
 
-    /// Whether bulk copies drain a ring.
-    pub fn is_drained(&self, ring: RingId) -> bool {
+    /// Whether a ring is one of results: bulk copies take what is in it to global memory.
+    pub fn is_of_results(&self, ring: RingId) -> bool {
         self.rings[ring].fill == Fill::Drained
     }
 

@@ -1,8 +1,10 @@
 //! What an operation does that others have to know of, beside its [access to memory](super::Access): which of its blocks run, what it does
 //! to a ring, who reads its operands in shared memory, and what it orders. Each is one exhaustive answer: a new operation is a missing
-//! arm here, not a barrier, a fence or a byte that is missing in code.
+//! arm here, not a barrier, a fence or a byte that is missing in code. Of an operation of a ring, [`Op::ring`] has all answers.
 
-use super::{DotKind, MemoryOrder, Op};
+use super::memory::AccessEffect;
+use super::{DotKind, Location, MemoryOrder, Op};
+use super::{beside_rings, computes, controls, ring_ops, shared_ops, synchronizes};
 use crate::types::{RingId, Value};
 
 /// What control flow an operation is.
@@ -45,10 +47,51 @@ pub enum RingStep {
     Wait(RingId, Value),
     /// It yields a buffer's slot of an item.
     Slot(Value, Value),
-    /// It begins to copy a buffer's slot of an item to global memory.
+    /// It begins to take a buffer's slot of an item to global memory: bulk copies read the slot from then on, until the item is released,
+    /// or the program ends.
     Drain(Value, Value),
     /// It ends the reads of an item.
     Release(RingId, Value),
+}
+
+impl RingStep {
+    /// What it does with an item, in words.
+    pub fn verb(self) -> &'static str {
+        match self {
+            RingStep::Fill(..) => "fills",
+            RingStep::Wait(..) => "waits for",
+            RingStep::Slot(..) => "yields",
+            RingStep::Drain(..) => "drains",
+            RingStep::Release(..) => "releases",
+        }
+    }
+
+    /// The buffer that it is for, an operand; `None` if it is for those of a [ring](RingStep::ring).
+    pub fn buffer(self) -> Option<Value> {
+        match self {
+            RingStep::Fill(buffer, _) | RingStep::Slot(buffer, _) | RingStep::Drain(buffer, _) => Some(buffer),
+            RingStep::Wait(..) | RingStep::Release(..) => None,
+        }
+    }
+
+    /// The ring that it is for, with all of its buffers; `None` if it is for [one](RingStep::buffer).
+    pub fn ring(self) -> Option<RingId> {
+        match self {
+            RingStep::Wait(ring, _) | RingStep::Release(ring, _) => Some(ring),
+            RingStep::Fill(..) | RingStep::Slot(..) | RingStep::Drain(..) => None,
+        }
+    }
+}
+
+/// All that others have to know of a ring's operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingOp {
+    /// What it does to the ring.
+    pub step: RingStep,
+    /// Who accesses shared memory for it.
+    pub agent: Agent,
+    /// What it accesses of global memory.
+    pub global: Option<(Location, AccessEffect)>,
 }
 
 /// Who accesses shared memory for an operation.
@@ -62,59 +105,6 @@ pub enum Agent {
     OfRing(Value),
 }
 
-/// Yields a number or a tile, and does nothing else.
-macro_rules! computes {
-    () => {
-        Op::Const { .. }
-            | Op::Outer { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::ClusterRank { .. }
-            | Op::ClusterGather { .. }
-            | Op::ClusterScatter { .. }
-            | Op::BlockId { .. }
-            | Op::NumBlocks { .. }
-            | Op::Arange { .. }
-            | Op::Splat { .. }
-            | Op::Broadcast { .. }
-            | Op::Reshape { .. }
-            | Op::Permute { .. }
-            | Op::Join { .. }
-            | Op::Split { .. }
-            | Op::Convert { .. }
-            | Op::Cast { .. }
-            | Op::Bitcast { .. }
-            | Op::Select { .. }
-            | Op::Offset { .. }
-            | Op::Fold { .. }
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Compare { .. }
-            | Op::Ternary { .. }
-            | Op::Hint { .. }
-    };
-}
-
-/// Is for the threads of a block or for the user: no ring, no memory order, no control flow.
-macro_rules! synchronizes {
-    () => {
-        Op::Assert { .. }
-            | Op::Print { .. }
-            | Op::SharedAlloc { .. }
-            | Op::SharedStore { .. }
-            | Op::SharedLoad { .. }
-            | Op::SharedSlice { .. }
-            | Op::DotWait { .. }
-            | Op::TurnWait { .. }
-            | Op::TurnPass { .. }
-            | Op::ClusterArrive { .. }
-            | Op::ClusterWait { .. }
-            | Op::ClusterSend { .. }
-            | Op::ClusterReceive { .. }
-            | Op::Sync { .. }
-    };
-}
-
 impl Op {
     /// The control flow that it is, if it is any.
     pub fn control(&self) -> Option<Control> {
@@ -123,40 +113,53 @@ impl Op {
             Op::While {} => Some(Control::While),
             Op::If { cond } => Some(Control::If(cond)),
             Op::Yield {} => Some(Control::Yield),
-            computes!() | synchronizes!() => None,
+            computes!() | synchronizes!() | shared_ops!() | ring_ops!() => None,
             Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => None,
             Op::Atomic { .. } | Op::AtomicCas { .. } | Op::Fence {} => None,
-            Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } => None,
-            Op::RingDrain { .. } | Op::RingRelease { .. } => None,
+            Op::Assert { .. } | Op::Print { .. } => None,
+        }
+    }
+
+    /// What it is of a ring, if it is of one.
+    pub fn ring(&self) -> Option<RingOp> {
+        let by_threads = |step: RingStep| Some(RingOp { step, agent: Agent::Threads, global: None });
+        match *self {
+            Op::RingFill { buffer, item, from, .. } => Some(RingOp {
+                step: RingStep::Fill(buffer, item),
+                agent: Agent::OfRing(buffer),
+                global: Some((from, AccessEffect::Read)),
+            }),
+            Op::RingWait { ring, item } => by_threads(RingStep::Wait(ring, item)),
+            Op::RingSlot { buffer, item } => by_threads(RingStep::Slot(buffer, item)),
+            Op::RingDrain { buffer, item, to } => Some(RingOp {
+                step: RingStep::Drain(buffer, item),
+                agent: Agent::AsyncProxy,
+                global: Some((to, AccessEffect::Write)),
+            }),
+            Op::RingRelease { ring, item, .. } => by_threads(RingStep::Release(ring, item)),
+            beside_rings!() => None,
         }
     }
 
     /// What it does to a ring, if it does anything.
     pub fn ring_step(&self) -> Option<RingStep> {
-        match *self {
-            Op::RingFill { buffer, item, .. } => Some(RingStep::Fill(buffer, item)),
-            Op::RingWait { ring, item } => Some(RingStep::Wait(ring, item)),
-            Op::RingSlot { buffer, item } => Some(RingStep::Slot(buffer, item)),
-            Op::RingDrain { buffer, item, .. } => Some(RingStep::Drain(buffer, item)),
-            Op::RingRelease { ring, item, .. } => Some(RingStep::Release(ring, item)),
-            computes!() | synchronizes!() => None,
-            Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => None,
-            Op::Atomic { .. } | Op::AtomicCas { .. } | Op::Fence {} => None,
-            Op::For { .. } | Op::While {} | Op::If { .. } | Op::Yield {} => None,
-        }
+        self.ring().map(|of| of.step)
+    }
+
+    /// The buffer and the item of the slot that it begins to take to global memory, and where to, if it does.
+    pub fn takes(&self) -> Option<(Value, Value, Location)> {
+        let RingOp { step: RingStep::Drain(buffer, item), global: Some((to, _)), .. } = self.ring()? else {
+            return None;
+        };
+        Some((buffer, item, to))
     }
 
     /// Who accesses shared memory for it.
     pub fn agent(&self) -> Agent {
         match *self {
             Op::Dot { kind: DotKind::Wgmma, .. } => Agent::AsyncProxy,
-            Op::RingFill { buffer, .. } => Agent::OfRing(buffer),
-            Op::RingDrain { .. } => Agent::AsyncProxy,
-            computes!() | synchronizes!() => Agent::Threads,
-            Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => Agent::Threads,
-            Op::Atomic { .. } | Op::AtomicCas { .. } | Op::Fence {} => Agent::Threads,
-            Op::RingWait { .. } | Op::RingSlot { .. } | Op::RingRelease { .. } => Agent::Threads,
-            Op::For { .. } | Op::While {} | Op::If { .. } | Op::Yield {} => Agent::Threads,
+            ring_ops!() => self.ring().map_or(Agent::Threads, |of| of.agent),
+            beside_rings!() => Agent::Threads,
         }
     }
 
@@ -165,11 +168,9 @@ impl Op {
         match *self {
             Op::Atomic { order, .. } | Op::AtomicCas { order, .. } => order,
             Op::Fence {} => MemoryOrder::AcqRel,
-            computes!() | synchronizes!() => MemoryOrder::Relaxed,
+            computes!() | controls!() | synchronizes!() | shared_ops!() | ring_ops!() => MemoryOrder::Relaxed,
             Op::Dot { .. } | Op::Load { .. } | Op::Store { .. } => MemoryOrder::Relaxed,
-            Op::RingFill { .. } | Op::RingWait { .. } | Op::RingSlot { .. } => MemoryOrder::Relaxed,
-            Op::RingDrain { .. } | Op::RingRelease { .. } => MemoryOrder::Relaxed,
-            Op::For { .. } | Op::While {} | Op::If { .. } | Op::Yield {} => MemoryOrder::Relaxed,
+            Op::Assert { .. } | Op::Print { .. } => MemoryOrder::Relaxed,
         }
     }
 }

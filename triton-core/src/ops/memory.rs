@@ -1,7 +1,7 @@
 //! What an operation does to memory: one answer for barrier insertion, the interpreter's race detection, layout assignment and the
 //! estimate of registers. A new operation is a missing arm here, not a barrier that is missing in code.
 
-use super::{Location, Op};
+use super::{Location, Op, computes, controls, ring_ops, synchronizes};
 use crate::types::Value;
 
 /// The memory that an operation accesses.
@@ -51,61 +51,16 @@ impl Op {
             Some(Access { memory: Memory::Shared(buffer), effect, tile })
         };
         match *self {
-            Op::Load { from, .. } | Op::RingFill { from, .. } => global(from, None, AccessEffect::Read),
+            Op::Load { from, .. } => global(from, None, AccessEffect::Read),
             Op::Store { to, value } => global(to, Some(value), AccessEffect::Write),
-            Op::RingDrain { to, .. } => global(to, None, AccessEffect::Write),
             Op::Atomic { to, value, .. } | Op::AtomicCas { to, value, .. } => {
                 global(to, Some(value), AccessEffect::Update)
             }
             Op::SharedStore { buffer, value, .. } => shared(buffer, Some(value), AccessEffect::Write),
             Op::SharedLoad { buffer, .. } | Op::SharedSlice { buffer, .. } => shared(buffer, None, AccessEffect::Read),
-            Op::Const { .. }
-            | Op::Outer { .. }
-            | Op::ProgramId { .. }
-            | Op::NumPrograms { .. }
-            | Op::ClusterRank { .. }
-            | Op::ClusterGather { .. }
-            | Op::ClusterScatter { .. }
-            | Op::TurnWait {}
-            | Op::TurnPass {}
-            | Op::ClusterArrive { .. }
-            | Op::ClusterWait { .. }
-            | Op::ClusterSend { .. }
-            | Op::ClusterReceive { .. }
-            | Op::BlockId { .. }
-            | Op::NumBlocks { .. }
-            | Op::Arange { .. }
-            | Op::Splat { .. }
-            | Op::Broadcast { .. }
-            | Op::Reshape { .. }
-            | Op::Permute { .. }
-            | Op::Join { .. }
-            | Op::Split { .. }
-            | Op::Convert { .. }
-            | Op::Dot { .. }
-            | Op::Cast { .. }
-            | Op::Bitcast { .. }
-            | Op::Select { .. }
-            | Op::Offset { .. }
-            | Op::Fence {}
-            | Op::Assert { .. }
-            | Op::Print { .. }
-            | Op::SharedAlloc { .. }
-            | Op::RingWait { .. }
-            | Op::RingSlot { .. }
-            | Op::RingRelease { .. }
-            | Op::DotWait { .. }
-            | Op::Sync { .. }
-            | Op::For { .. }
-            | Op::While { .. }
-            | Op::If { .. }
-            | Op::Yield { .. }
-            | Op::Fold { .. }
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Compare { .. }
-            | Op::Ternary { .. }
-            | Op::Hint { .. } => None,
+            ring_ops!() => self.ring()?.global.and_then(|(at, effect)| global(at, None, effect)),
+            computes!() | controls!() | synchronizes!() | Op::SharedAlloc { .. } => None,
+            Op::Dot { .. } | Op::Fence {} | Op::Assert { .. } | Op::Print { .. } => None,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! for, how many blocks it owns, doc. From it come the variant of [`Op`], its operands, printer, parser and the row of
 //! [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`] (typing: used by the
 //! checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::layouts::place`] (layouts) and
-//! `ptx::lower` (code). Elementwise operations are rows of the smaller tables in [`kinds`]; what combines the elements
+//! `ptx::lower` (code); one that does the same for all operations of a group, such as those of a ring, names the group. Elementwise operations are rows of the smaller tables in [`kinds`]; what combines the elements
 //! along an axis is a row of [`FoldKind`].
 //!
 //! **Invariant:** an operation knows its operands and their types, but not the function that it is in.
@@ -24,7 +24,7 @@ pub mod outer;
 pub(crate) mod steps;
 pub(crate) mod trig;
 
-pub use acts::{Agent, Control, RingStep};
+pub use acts::{Agent, Control, RingOp, RingStep};
 pub use field::{GridAxis, Reader};
 pub(crate) use infer::list;
 pub use infer::{Given, Signature, accumulator, bitcasts, infer, product};
@@ -333,6 +333,107 @@ ops! {
         Hint of HintKind { x: Value, along: Shape } Elementwise 0;
     }
 }
+
+// Groups of operations, as patterns. A match that does the same for all of a group names the group, and is still exhaustive: a new operation
+// is a line of its group here, and an arm only where its group has one for each.
+
+/// Yields a number or a tile, and does nothing else.
+macro_rules! computes {
+    () => {
+        $crate::ops::Op::Const { .. }
+            | $crate::ops::Op::Outer { .. }
+            | $crate::ops::Op::ProgramId { .. }
+            | $crate::ops::Op::NumPrograms { .. }
+            | $crate::ops::Op::ClusterRank { .. }
+            | $crate::ops::Op::ClusterGather { .. }
+            | $crate::ops::Op::ClusterScatter { .. }
+            | $crate::ops::Op::BlockId { .. }
+            | $crate::ops::Op::NumBlocks { .. }
+            | $crate::ops::Op::Arange { .. }
+            | $crate::ops::Op::Splat { .. }
+            | $crate::ops::Op::Broadcast { .. }
+            | $crate::ops::Op::Reshape { .. }
+            | $crate::ops::Op::Permute { .. }
+            | $crate::ops::Op::Join { .. }
+            | $crate::ops::Op::Split { .. }
+            | $crate::ops::Op::Convert { .. }
+            | $crate::ops::Op::Cast { .. }
+            | $crate::ops::Op::Bitcast { .. }
+            | $crate::ops::Op::Select { .. }
+            | $crate::ops::Op::Offset { .. }
+            | $crate::ops::Op::Fold { .. }
+            | $crate::ops::Op::Unary { .. }
+            | $crate::ops::Op::Binary { .. }
+            | $crate::ops::Op::Compare { .. }
+            | $crate::ops::Op::Ternary { .. }
+            | $crate::ops::Op::Hint { .. }
+    };
+}
+
+/// Owns blocks, or ends one.
+macro_rules! controls {
+    () => {
+        $crate::ops::Op::For { .. }
+            | $crate::ops::Op::While { .. }
+            | $crate::ops::Op::If { .. }
+            | $crate::ops::Op::Yield { .. }
+    };
+}
+
+/// Is for the threads of a block alone, at stage 2: no buffer of theirs, no ring, no memory order, no control flow.
+macro_rules! synchronizes {
+    () => {
+        $crate::ops::Op::DotWait { .. }
+            | $crate::ops::Op::TurnWait { .. }
+            | $crate::ops::Op::TurnPass { .. }
+            | $crate::ops::Op::ClusterArrive { .. }
+            | $crate::ops::Op::ClusterWait { .. }
+            | $crate::ops::Op::ClusterSend { .. }
+            | $crate::ops::Op::ClusterReceive { .. }
+            | $crate::ops::Op::Sync { .. }
+    };
+}
+
+/// Is for a buffer in shared memory, at stage 2.
+macro_rules! shared_ops {
+    () => {
+        $crate::ops::Op::SharedAlloc { .. }
+            | $crate::ops::Op::SharedStore { .. }
+            | $crate::ops::Op::SharedLoad { .. }
+            | $crate::ops::Op::SharedSlice { .. }
+    };
+}
+
+/// Is a step of a ring, at stage 2: [`Op::ring`](crate::ops::Op::ring) says what it does.
+macro_rules! ring_ops {
+    () => {
+        $crate::ops::Op::RingFill { .. }
+            | $crate::ops::Op::RingWait { .. }
+            | $crate::ops::Op::RingSlot { .. }
+            | $crate::ops::Op::RingDrain { .. }
+            | $crate::ops::Op::RingRelease { .. }
+    };
+}
+
+/// Is of no ring.
+macro_rules! beside_rings {
+    () => {
+        $crate::ops::computes!()
+            | $crate::ops::controls!()
+            | $crate::ops::synchronizes!()
+            | $crate::ops::shared_ops!()
+            | $crate::ops::Op::Dot { .. }
+            | $crate::ops::Op::Load { .. }
+            | $crate::ops::Op::Store { .. }
+            | $crate::ops::Op::Atomic { .. }
+            | $crate::ops::Op::AtomicCas { .. }
+            | $crate::ops::Op::Fence { .. }
+            | $crate::ops::Op::Assert { .. }
+            | $crate::ops::Op::Print { .. }
+    };
+}
+
+pub(crate) use {beside_rings, computes, controls, ring_ops, shared_ops, synchronizes};
 
 /// A change of shape: which element of the operand an element of the result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

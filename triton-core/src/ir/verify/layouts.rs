@@ -3,7 +3,7 @@
 use crate::ir::{Function, InstData, Stage, Value};
 use crate::layout::hopper::wgmma_operand;
 use crate::layout::{Layout, Mem, access};
-use crate::ops::{BitOrder, DotKind, FoldKind, LayoutRule, Op};
+use crate::ops::{BitOrder, DotKind, FoldKind, LayoutRule, Op, RingStep};
 use crate::types::{Shape, Type};
 
 /// Checks the layouts of what an instruction takes and yields.
@@ -104,7 +104,7 @@ fn check_shared(func: &Function, data: &InstData) -> Result<(), String> {
             return Err(format!("{rest} has another layout than the tile that it is the rest of"));
         }
     }
-    if let Op::RingFill { buffer, .. } | Op::RingSlot { buffer, .. } | Op::RingDrain { buffer, .. } = data.op {
+    if let Some(buffer) = data.op.ring_step().and_then(RingStep::buffer) {
         operands.retain(|&v| v != buffer);
     }
     if let Op::ClusterSend { buffer, .. } | Op::ClusterReceive { buffer } = data.op {

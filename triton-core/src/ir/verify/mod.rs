@@ -104,7 +104,7 @@ fn check_teams(func: &Function) -> Result<(), String> {
     if teams != 2 || func.producer.is_none() || func.blocks_of_cluster() > 1 {
         return Err(format!("{teams} is not a number of teams: 1, or 2 of a block with a producer"));
     }
-    let is_whole = |&ring: &RingId| !func.is_drained(ring) || func.rings[ring].slots.is_multiple_of(teams);
+    let is_whole = |&ring: &RingId| !func.is_of_results(ring) || func.rings[ring].slots.is_multiple_of(teams);
     if !func.rings.keys().all(|ring| is_whole(&ring)) || func.buffers().iter().any(|&(_, v)| func.ring_of(v).is_none())
     {
         return Err(format!("shared memory that {teams} teams do not divide"));

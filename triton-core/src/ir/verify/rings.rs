@@ -1,8 +1,8 @@
 //! The rules of rings: what the text says of them, whatever the order in which the program does it, which the interpreter knows.
 
-use crate::ir::{Block, Fill, Function, InstData, Place, Ring, RingId};
+use crate::ir::{Block, Fill, Function, InstData, Place, Ring, RingId, Value};
 use crate::layout::access;
-use crate::ops::{Effect, Location, Op};
+use crate::ops::{Agent, Effect, Location, Op, RingStep};
 use crate::types::{DType, Elem};
 
 /// Every ring has room for what is in flight beside what is read, and buffers that are filled by whole elements. One that threads store to has
@@ -51,15 +51,19 @@ pub(super) fn check_ring(func: &Function, id: RingId) -> Result<(), String> {
 
 /// An operation on a ring names one, and its operands are what the ring has.
 pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
-    let known = |ring: RingId| func.rings.get(ring).map(|_| ()).ok_or_else(|| format!("there is no ring {ring}"));
-    if let Op::RingWait { ring, .. } | Op::RingRelease { ring, .. } = data.op {
-        known(ring)?;
-        if func.is_stored(ring) && matches!(data.op, Op::RingWait { .. }) {
-            return Err(format!("{ring} is stored by threads, which wait at barriers"));
-        }
+    let Some(of) = data.op.ring() else { return Ok(()) };
+    if let Some(ring) = of.step.ring() {
+        func.rings.get(ring).ok_or_else(|| format!("there is no ring {ring}"))?;
+    }
+    let of_ring = |buffer: Value| func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"));
+    of.step.buffer().map(of_ring).transpose()?;
+    if let RingStep::Wait(ring, _) = of.step
+        && func.is_stored(ring)
+    {
+        return Err(format!("{ring} is stored by threads, which wait at barriers"));
     }
     if let Op::RingFill { buffer, from, .. } = data.op {
-        let (ring, _) = func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
+        let (ring, _) = of_ring(buffer)?;
         if func.is_stored(ring) {
             return Err(format!("{buffer} is filled, but threads store to {ring}"));
         }
@@ -68,21 +72,19 @@ pub(super) fn check(func: &Function, data: &InstData) -> Result<(), String> {
         {
             return Err(format!("{buffer} is filled through pointers, or under a mask, of another layout"));
         }
-        if func.is_bulk(buffer) && func.bulk_fill(buffer, from).is_none() {
-            return Err(format!("no bulk copy fills {buffer}"));
-        }
     }
-    if let Op::RingDrain { buffer, to, .. } = data.op {
-        let (ring, _) = func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
-        if !func.is_drained(ring) || func.bulk_drain(buffer, to).is_none() {
-            return Err(format!("no bulk copy drains {buffer}"));
-        }
+    let by_bulk_copies = match of.agent {
+        Agent::Threads => false,
+        Agent::AsyncProxy => true,
+        Agent::OfRing(buffer) => func.is_bulk(buffer),
+    };
+    if let Some(buffer) = of.step.buffer().filter(|_| by_bulk_copies && func.bulk_map(of).is_none()) {
+        return Err(format!("no bulk copy {} {buffer}", of.step.verb()));
     }
-    if let Op::RingSlot { buffer, .. } = data.op {
-        func.ring_of(buffer).ok_or_else(|| format!("{buffer} belongs to no ring"))?;
-        if func.mem_id(buffer).map(Place::Shared) != data.results.first().and_then(|&slot| func.place_of[slot]) {
-            return Err(format!("a slot of {buffer} in another layout of memory"));
-        }
+    if let RingStep::Slot(buffer, _) = of.step
+        && func.mem_id(buffer).map(Place::Shared) != data.results.first().and_then(|&slot| func.place_of[slot])
+    {
+        return Err(format!("a slot of {buffer} in another layout of memory"));
     }
     Ok(())
 }

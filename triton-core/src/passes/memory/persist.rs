@@ -132,7 +132,7 @@ impl MainLoop {
         let fewest = if held.is_empty() { FEWEST_SLOTS - 1 } else { FEWEST_SLOTS };
         let of_loop = |ring: RingId| inside(each).into_iter().filter_map(waited).any(|(of, _)| of == ring);
         let has_slots = func.rings.keys().filter(|&ring| of_loop(ring)).all(|ring| func.rings[ring].slots >= fewest);
-        let is_drained = func.rings.keys().any(|ring| func.is_drained(ring));
+        let is_drained = func.rings.keys().any(|ring| func.is_of_results(ring));
         let bytes = |&(_, buffer): &(Inst, Value)| func.buffer_bytes(buffer);
         let buffers = func.buffers();
         let of_rings = buffers.iter().filter(|&&(_, buffer)| func.is_bulk(buffer)).map(bytes).sum();
@@ -378,7 +378,7 @@ impl Writer<'_> {
     fn results(&self, after: &[Inst]) -> Result<Vec<Results>, String> {
         let mut results: Vec<Results> = Vec::new();
         let item_of = |inst: &Inst| {
-            let Some(RingStep::Drain(buffer, item)) = self.func.insts[*inst].op.ring_step() else { return None };
+            let (buffer, item, _) = self.func.insts[*inst].op.takes()?;
             Some((self.func.ring_of(buffer)?.0, item))
         };
         for (ring, item) in after.iter().filter_map(item_of) {

@@ -251,7 +251,7 @@ impl Sync<'_> {
             }
             // Before item 0 there is none.
             Some(RingStep::Release(_, item)) if self.items.of_value(item).is_before_all() => {}
-            Some(RingStep::Release(ring, item)) if self.func.is_drained(ring) => {
+            Some(RingStep::Release(ring, item)) if self.func.is_of_results(ring) => {
                 let buffers = self.func.rings[ring].buffers.clone();
                 all.extend(buffers.into_iter().map(|of| self.drained(of, item)));
             }
@@ -309,7 +309,7 @@ impl Sync<'_> {
     fn access(&self, inst: Inst) -> Option<Pending> {
         let data = &self.func.insts[inst];
         // What bulk copies write nothing else accesses, and no barrier would order it.
-        let access = data.op.access().filter(|_| !matches!(data.op, Op::RingDrain { .. }))?;
+        let access = data.op.access().filter(|_| data.op.takes().is_none())?;
         let layout = self.func.access_layout(data);
         let memory = match access.memory {
             ops::Memory::Global(at) => {

@@ -6,7 +6,7 @@
 
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, InstData, Value};
-use crate::ops::{Agent, Memory, Op, RingStep};
+use crate::ops::{Agent, Memory, Op};
 use std::ops::Range;
 
 /// What is known of the async proxy. Which bytes it accesses holds for the whole kernel. Whether threads have accessed
@@ -32,7 +32,7 @@ impl Proxy {
                 let first = at.map_or(0, u64::from);
                 bytes[buffer] = first..first + func.buffer_bytes(buffer);
                 accessed.extend(Some(buffer).filter(|&buffer| func.is_bulk(buffer)));
-            } else if let Some(RingStep::Drain(buffer, _)) = data.op.ring_step() {
+            } else if let Some((buffer, ..)) = data.op.takes() {
                 accessed.push(buffer);
             } else if data.op.agent() == Agent::AsyncProxy {
                 let operands = func.shared_operands(&data.op).into_iter();

@@ -142,12 +142,6 @@ impl Lower<'_> {
             | ops::Op::ClusterRank {}
             | ops::Op::ClusterGather { .. }
             | ops::Op::ClusterScatter { .. }
-            | ops::Op::TurnWait {}
-            | ops::Op::TurnPass {}
-            | ops::Op::ClusterArrive {}
-            | ops::Op::ClusterWait {}
-            | ops::Op::ClusterSend { .. }
-            | ops::Op::ClusterReceive { .. }
             | ops::Op::BlockId {}
             | ops::Op::NumBlocks {}
             | ops::Op::Splat { .. }
@@ -162,17 +156,9 @@ impl Lower<'_> {
             | ops::Op::Fence {}
             | ops::Op::Assert { .. }
             | ops::Op::Print { .. }
-            | ops::Op::SharedAlloc { .. }
-            | ops::Op::SharedStore { .. }
-            | ops::Op::SharedLoad { .. }
-            | ops::Op::SharedSlice { .. }
-            | ops::Op::RingFill { .. }
-            | ops::Op::RingWait { .. }
-            | ops::Op::RingSlot { .. }
-            | ops::Op::RingDrain { .. }
-            | ops::Op::RingRelease { .. }
-            | ops::Op::DotWait { .. }
-            | ops::Op::Sync { .. }
+            | ops::shared_ops!()
+            | ops::synchronizes!()
+            | ops::ring_ops!()
             | ops::Op::For { .. }
             | ops::Op::While {}
             | ops::Op::If { .. }

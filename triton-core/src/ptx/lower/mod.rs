@@ -264,17 +264,7 @@ impl Lower<'_> {
             ops::Op::SharedStore { buffer, part, value } => {
                 return self.shared_store(buffer, part, value).map(|()| Vec::new());
             }
-            ops::Op::RingFill { buffer, item, from, when } => {
-                return self.ring_fill(buffer, item, from, when).map(|()| Vec::new());
-            }
-            ops::Op::RingWait { ring, item } => {
-                return self.ring_wait(ring, item).map(|()| Vec::new());
-            }
-            ops::Op::RingSlot { buffer, item } => return self.ring_slot(buffer, item, yields()?).map(|()| Vec::new()),
-            ops::Op::RingDrain { buffer, item, to } => return self.bulk_drain(buffer, item, to).map(|()| Vec::new()),
-            ops::Op::RingRelease { ring, item, first } => {
-                return self.ring_release(ring, item, first).map(|()| Vec::new());
-            }
+            ops::ring_ops!() => return self.ring(inst).map(|()| Vec::new()),
             ops::Op::DotWait { sum } => self.dot_wait(sum, yields()?),
             ops::Op::ClusterArrive {} => return self.cluster_arrive().map(|()| Vec::new()),
             ops::Op::TurnWait {} => {

@@ -43,7 +43,7 @@ impl Lower<'_> {
         let issuer = self.conjunction(&all);
         self.bulk.set_issuer(if func.producer.is_some() { elected } else { issuer });
         self.bulk.set_drainer(elected);
-        self.bulk.set_drains(func.rings.keys().any(|ring| func.is_drained(ring)));
+        self.bulk.set_drains(func.rings.keys().any(|ring| func.is_of_results(ring)));
         let one = Some(issuer);
         let mut at = shared_memory(func).0.next_multiple_of(8) as u32;
         for ring in func.rings.keys().filter(|&ring| func.rings[ring].fill.is_bulk()) {

@@ -5,9 +5,9 @@
 //! no condition: so that a wait for an item is one for all groups but the newest `distance − 1`. A release is nothing:
 //! the barrier that publishes a later item also ends the reads of this one.
 
-use crate::ir::{Fill, RingId, Value};
+use crate::ir::{Fill, InstData, RingId, Value};
 use crate::layout::{Mem, access};
-use crate::ops::Location;
+use crate::ops::{self, Location};
 use crate::ptx::lower::Lower;
 use crate::ptx::lower::buffers::Place;
 use crate::ptx::lower::run::{Run, copies};
@@ -28,8 +28,23 @@ struct Vectors {
 }
 
 impl Lower<'_> {
+    /// The code of an operation on a ring.
+    pub fn ring(&mut self, inst: &InstData) -> Result<(), String> {
+        match inst.op {
+            ops::Op::RingFill { buffer, item, from, when } => self.ring_fill(buffer, item, from, when),
+            ops::Op::RingWait { ring, item } => self.ring_wait(ring, item),
+            ops::Op::RingSlot { buffer, item } => {
+                let result = inst.results.first().copied().ok_or("a slot without a result")?;
+                self.ring_slot(buffer, item, result)
+            }
+            ops::Op::RingDrain { buffer, item, to } => self.bulk_drain(buffer, item, to),
+            ops::Op::RingRelease { ring, item, first } => self.ring_release(ring, item, first),
+            ops::beside_rings!() => Err(format!("`{}` is of no ring", inst.op.mnemonic())),
+        }
+    }
+
     /// Issues the copies of a thread to a slot.
-    pub fn ring_fill(&mut self, buffer: Value, item: Value, from: Location, when: Value) -> Result<(), String> {
+    fn ring_fill(&mut self, buffer: Value, item: Value, from: Location, when: Value) -> Result<(), String> {
         let func = self.func;
         if func.is_bulk(buffer) {
             return self.bulk_fill(buffer, item, from, when);
@@ -127,7 +142,7 @@ impl Lower<'_> {
     }
 
     /// Waits for an item: for this thread's copies, or for all where they are bulk copies.
-    pub fn ring_wait(&mut self, ring: RingId, item: Value) -> Result<(), String> {
+    fn ring_wait(&mut self, ring: RingId, item: Value) -> Result<(), String> {
         match self.func.rings[ring].fill {
             Fill::Bulk => self.bulk_wait(ring, item),
             Fill::CpAsync { lead } => {
@@ -139,7 +154,7 @@ impl Lower<'_> {
     }
 
     /// Releases an item: nothing where the barriers of the program do.
-    pub fn ring_release(&mut self, ring: RingId, item: Value, first: Option<Value>) -> Result<(), String> {
+    fn ring_release(&mut self, ring: RingId, item: Value, first: Option<Value>) -> Result<(), String> {
         match self.func.rings[ring].fill {
             Fill::Bulk => self.bulk_release(ring, item, first),
             Fill::Drained => {
@@ -151,7 +166,7 @@ impl Lower<'_> {
     }
 
     /// Makes a slot what its buffer is.
-    pub fn ring_slot(&mut self, buffer: Value, item: Value, result: Value) -> Result<(), String> {
+    fn ring_slot(&mut self, buffer: Value, item: Value, result: Value) -> Result<(), String> {
         let slot = self.slot(buffer, item)?;
         let place = self.buffers.place(buffer).ok_or("a slot of no buffer")?;
         self.buffers.put(result, Place { slot: Some(slot), ..place });

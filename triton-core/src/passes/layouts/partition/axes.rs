@@ -4,6 +4,7 @@ use crate::analysis::interval;
 use crate::entity::SideTable;
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::ops::{AccessEffect, FoldKind, LayoutRule, Location, Memory, MemoryOrder, Op, ShapeChange};
+use crate::ops::{ring_ops, shared_ops, synchronizes};
 use crate::types::{DType, Shape};
 
 /// The axis, as far as each value has it.
@@ -112,26 +113,12 @@ impl Axes {
             Op::ClusterRank { .. }
             | Op::ClusterGather { .. }
             | Op::ClusterScatter { .. }
-            | Op::TurnWait { .. }
-            | Op::TurnPass { .. }
-            | Op::ClusterArrive { .. }
-            | Op::ClusterWait { .. }
-            | Op::ClusterSend { .. }
-            | Op::ClusterReceive { .. }
             | Op::Convert { .. }
-            | Op::SharedAlloc { .. }
-            | Op::SharedStore { .. }
-            | Op::SharedLoad { .. }
-            | Op::SharedSlice { .. }
-            | Op::RingFill { .. }
-            | Op::RingWait { .. }
-            | Op::RingSlot { .. }
-            | Op::RingDrain { .. }
-            | Op::RingRelease { .. }
             | Op::BlockId { .. }
             | Op::NumBlocks { .. }
-            | Op::DotWait { .. }
-            | Op::Sync { .. } => false,
+            | shared_ops!()
+            | synchronizes!()
+            | ring_ops!() => false,
         }
     }
 

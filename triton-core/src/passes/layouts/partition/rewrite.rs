@@ -4,7 +4,7 @@ use super::axes::Axes;
 use super::product::Product;
 use crate::ir::{Function, Inst, InstData, Value};
 use crate::ops::kinds::{BinaryKind, CompareKind};
-use crate::ops::{BitOrder, FoldKind, Location, Op, Values};
+use crate::ops::{BitOrder, FoldKind, Location, Op, Values, ring_ops, shared_ops, synchronizes};
 use crate::span::Span;
 use crate::types::{Constant, DType, Elem, Shape, Type};
 
@@ -188,25 +188,11 @@ impl<'a> Writer<'a> {
             // Not at stage 0, or of a cluster already: `Axes` refuses them.
             Op::ClusterGather { .. }
             | Op::ClusterScatter { .. }
-            | Op::TurnWait {}
-            | Op::TurnPass {}
-            | Op::ClusterArrive {}
-            | Op::ClusterWait {}
-            | Op::ClusterSend { .. }
-            | Op::ClusterReceive { .. }
-            | Op::SharedAlloc { .. }
-            | Op::SharedStore { .. }
-            | Op::SharedLoad { .. }
-            | Op::SharedSlice { .. }
-            | Op::RingFill { .. }
-            | Op::RingWait { .. }
-            | Op::RingSlot { .. }
-            | Op::RingDrain { .. }
-            | Op::RingRelease { .. }
             | Op::BlockId {}
             | Op::NumBlocks {}
-            | Op::DotWait { .. }
-            | Op::Sync { .. } => return Err(format!("`{}` in a program that is not partitioned yet", op.mnemonic())),
+            | shared_ops!()
+            | synchronizes!()
+            | ring_ops!() => return Err(format!("`{}` in a program that is not partitioned yet", op.mnemonic())),
         }
         self.func.insts[inst].op = op;
         self.insts.push(inst);

@@ -35,7 +35,7 @@ fn ring(func: &Function, id: RingId) -> String {
         |of: &RingBuffer| format!("{} of {} bytes", func.ty(of.buffer), func.mem(of.buffer).map_or(0, Mem::bytes));
     let tiles: Vec<String> = ring.buffers.iter().map(tile).collect();
     match ring.slots {
-        slots if func.is_drained(id) => format!("results in {slots} slots of {}, by TMA\n", tiles.join(", ")),
+        slots if func.is_of_results(id) => format!("results in {slots} slots of {}, by TMA\n", tiles.join(", ")),
         1 => format!("copied ahead of reductions: {}\n", tiles.join(", ")),
         slots if func.is_stored(id) => format!("{slots} slots of {}, stored by threads\n", tiles.join(", ")),
         slots => {

@@ -244,9 +244,8 @@ impl Parts {
 fn is_of_ring(func: &Function, inst: Inst, ring: RingId, ring_of: &impl Fn(Value) -> Option<RingId>) -> bool {
     let data = &func.insts[inst];
     match data.op.ring_step() {
-        Some(RingStep::Fill(..) | RingStep::Drain(..)) => false,
-        Some(RingStep::Slot(buffer, _)) => ring_of(buffer) == Some(ring),
-        Some(RingStep::Wait(of, _) | RingStep::Release(of, _)) => of == ring,
+        Some(RingStep::Fill(..)) => false,
+        Some(step) => step.buffer().map_or(step.ring(), ring_of) == Some(ring),
         None => func.aliased(data).is_some_and(|(x, _)| ring_of(x) == Some(ring)),
     }
 }

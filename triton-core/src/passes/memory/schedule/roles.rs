@@ -3,7 +3,7 @@
 use super::Loop;
 use crate::analysis::{axis, pressure};
 use crate::ir::rings::WARPGROUP;
-use crate::ir::{Fill, Function, Inst, Producer, Role, in_flight};
+use crate::ir::{Function, Inst, Producer, Role, in_flight};
 use crate::ops::Op;
 use crate::passes::Env;
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ const MOST_BESIDE_WARP: u32 = 168;
 /// Why a function at stage 2 whose rings bulk copies fill has no producer. With one warpgroup of consumers nothing multiplies while it
 /// converts or stores, and a producer takes the place of other blocks that would.
 pub(super) fn refusal(func: &Function) -> Option<Cow<'static, str>> {
-    let others = func.rings.keys().any(|ring| !matches!(func.rings[ring].fill, Fill::Bulk | Fill::Drained));
+    let others = func.rings.keys().any(|ring| !func.rings[ring].fill.is_bulk() && !func.is_of_results(ring));
     if func.consumer_warps() < 2 * WARPGROUP {
         return Some("one warpgroup alone would multiply".into());
     }
@@ -73,7 +73,7 @@ fn beside(func: &Function) -> &'static str {
 pub(super) fn candidate(func: &Function, loops: &[Loop]) -> Option<Producer> {
     let [of] = loops else { return None };
     let filled = of.copies.iter().all(|copy| copy.bulk) && of.stored.is_empty();
-    let alone = func.rings.keys().all(|ring| func.is_drained(ring));
+    let alone = func.rings.keys().all(|ring| func.is_of_results(ring));
     (filled && alone && refusal(func).is_none()).then_some(Producer::Warp)
 }
 
@@ -84,7 +84,7 @@ const FEWEST_SUMS: usize = 128;
 /// go on while the other one stores its results. (CUTLASS calls such a kernel "ping-pong".)
 pub(super) fn takes_turns(func: &Function, of: &Loop) -> bool {
     let alone = func.buffers().iter().all(|&(_, buffer)| {
-        func.ring_of(buffer).is_some_and(|(ring, _)| func.is_drained(ring))
+        func.ring_of(buffer).is_some_and(|(ring, _)| func.is_of_results(ring))
             || of.copies.iter().any(|copy| copy.buffer == buffer)
     });
     let sums = of.in_flight.map_or(0, |flight| func.registers(flight.sum));
