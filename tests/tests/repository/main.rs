@@ -3,6 +3,7 @@
 mod book;
 mod map;
 mod messages;
+mod operations;
 mod packages;
 mod replacements;
 mod tidy;

@@ -11,7 +11,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Every Rust file of the repository, relative to the root, with its text.
-fn sources() -> Vec<(String, String)> {
+pub(crate) fn sources() -> Vec<(String, String)> {
     let files = files("rs");
     assert!(files.len() > 80, "only {} files were found", files.len());
     files
