@@ -139,7 +139,7 @@ pub struct Function {
     pub views: Vec<View>,
     /// Warps of a block, among which layouts divide tiles.
     pub num_warps: u32,
-    /// Teams of so many warps in a block, which run its programs in turns: 1, or 2 where a producer fills what each of them multiplies.
+    /// Teams of this many warps in a block, which run its programs in turns: 1, or 2 where a producer fills what each of them multiplies.
     /// See [`roles`].
     pub teams: u32,
     /// Further warps of a block, which fill its rings; `None` if one of the others does. See [`roles`].
