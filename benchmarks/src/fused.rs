@@ -12,13 +12,10 @@ use triton::prelude::*;
 #[triton::kernel(fast_math = true, warnings = false, configs = [
     (BM = 128, BN = 256, BK = 64, EXACT = false, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
     (BM = 128, BN = 128, BK = 64, EXACT = false, num_warps = 8, num_stages = 3),
-    (BM = 128, BN = 128, BK = 32, EXACT = false, num_warps = 4, num_stages = 8),
-    (BM = 128, BN = 192, BK = 64, EXACT = false, num_warps = 4, num_stages = 5, targets = ["sm_90a"]),
+    (BM = 128, BN = 128, BK = 32, EXACT = false, num_warps = 4, num_stages = 4),
     (BM = 64, BN = 256, BK = 32, EXACT = false, num_warps = 4, num_stages = 4),
     (BM = 128, BN = 256, BK = 64, EXACT = true, num_warps = 8, num_stages = 4, targets = ["sm_90a"]),
     (BM = 128, BN = 128, BK = 64, EXACT = true, num_warps = 8, num_stages = 3),
-    (BM = 128, BN = 128, BK = 32, EXACT = true, num_warps = 4, num_stages = 8),
-    (BM = 128, BN = 192, BK = 64, EXACT = true, num_warps = 4, num_stages = 5, targets = ["sm_90a"]),
 ], tune = [BM, BN, BK])]
 pub fn linear_gelu<const BM: i32, const BN: i32, const BK: i32, const EXACT: bool>(
     x: Tensor<bf16, 2>,

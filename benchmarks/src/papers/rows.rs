@@ -154,7 +154,8 @@ mod tests {
             (Table::Covariance, 6, "matmul f32 NT 64x64x4096", "matmul f32 NT 64x64x131072"),
             (Table::Mapl, 7, "matmul f32 NT 1760x16x1760", "matmul f32 NT 1760x1024x1760"),
             (Table::Cubes, 6, "matmul f32 256^3", "matmul f32 8192^3"),
-            (Table::Linear, 200, "matmul f32 NT 1564x16384x3072", "matmul f32 NT 2048x7168x16384"),
+            // Two of 200 have larger weights than an operand may be, and are the same as others where these are cut.
+            (Table::Linear, 198, "matmul f32 NT 256x1536x1536", "matmul f32 NT 8192x1408x6144"),
             (Table::Counters, 1, "matmul f32 2560x32x2560", "matmul f32 2560x32x2560"),
         ];
         for (of, count, first, last) in table {

@@ -132,7 +132,6 @@ pub fn product<T: Float, const BM: i32, const BN: i32, const BK: i32, const TA: 
     (BM = 80, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 8, targets = ["sm_90a"]),
     (BM = 144, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 6, targets = ["sm_90a"]),
     (BM = 160, BN = 192, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 5, targets = ["sm_90a"]),
-    (BM = 144, BN = 128, BK = 256, TA = false, TB = true, num_warps = 8, num_stages = 6, cluster_k = 4, targets = ["sm_90a"]),
     (BM = 112, BN = 128, BK = 64, TA = false, TB = true, num_warps = 8, num_stages = 7, targets = ["sm_90a"]),
     (BM = 16, BN = 64, BK = 128, TA = false, TB = true, num_stages = 8, targets = ["sm_90a"]),
     (BM = 16, BN = 64, BK = 256, TA = false, TB = true, num_stages = 8, cluster_k = 2, targets = ["sm_90a"]),
