@@ -157,16 +157,13 @@ impl MainLoop {
             }
         }
         // The items of a program are counted without those before it, which another team runs.
-        let bounds = if let Op::For { start, end, step } = func.insts[inst].op {
-            Some([start, end, step])
-                .filter(|bounds| bounds.iter().all(|&v| !varies[v] && func.ty(v).elem.num() == Some(DType::I32)))
-        } else {
-            None
-        };
-        if func.teams > 1 && bounds.is_none() {
-            return None;
+        let is_fixed = |v: Value| !varies[v] && func.ty(v).elem.num() == Some(DType::I32);
+        let mut bounds = None;
+        if func.teams > 1 {
+            let Op::For { start, end, step } = func.insts[inst].op else { return None };
+            Defs::of(func).constant(func, step).filter(|_| is_fixed(start) && is_fixed(end))?;
+            bounds = Some([start, end, step]);
         }
-        let bounds = bounds.filter(|_| func.teams > 1);
         let programs = walk.into_iter().filter(|&inst| matches!(func.insts[inst].op, Op::ProgramId { .. })).collect();
         let is_uneven = func.teams == 1 && func.raster.is_none() && turns_by_axis(func, each) == [true, false, false];
         Some(MainLoop { inst, first, last, once, is_uneven, bounds, programs, varies })
@@ -280,15 +277,8 @@ impl Writer<'_> {
             yields.push(self.binary(BinaryKind::Add, item, count)?);
             items.extend(firsts.into_iter().map(|first| (first, item)));
         }
-        let insts = std::mem::take(&mut self.insts);
-        let region = self.func.blocks.push(BlockData { params, insts });
-        self.rename(region, &items);
         let inits = vec![none; yields.len()];
-        self.func.append_structured(region, Op::Yield {}, yields, Vec::new(), &[], self.span);
-        self.rename(region, &self.of_program(current));
-        for block in self.func.blocks.keys().collect::<Vec<_>>() {
-            self.func.blocks[block].insts.retain(|inst| !self.main.programs.contains(inst));
-        }
+        let region = self.region(params, yields, &items, current);
 
         self.func.blocks[own].insts = prologue;
         let each = Op::For { start: block, end: programs, step: blocks };
@@ -338,15 +328,27 @@ impl Writer<'_> {
         let (wait, pass) = (self.func.make(Op::TurnWait {}, self.span)?, self.func.make(Op::TurnPass {}, self.span)?);
         self.insts.extend([wait, self.main.inst, pass]);
         self.insts.extend(after);
+        Ok(self.region(vec![index], Vec::new(), &items, current))
+    }
+
+    /// The body of the loop over programs, of what is written so far: the program's indices, and the first items that it has, in place of those of one that
+    /// runs alone.
+    fn region(
+        &mut self,
+        params: Vec<Value>,
+        yields: Vec<Value>,
+        items: &WordMap<Value, Value>,
+        current: [Value; 3],
+    ) -> Block {
         let insts = std::mem::take(&mut self.insts);
-        let region = self.func.blocks.push(BlockData { params: vec![index], insts });
-        self.rename(region, &items);
-        self.func.append_structured(region, Op::Yield {}, Vec::new(), Vec::new(), &[], self.span);
+        let region = self.func.blocks.push(BlockData { params, insts });
+        self.rename(region, items);
+        self.func.append_structured(region, Op::Yield {}, yields, Vec::new(), &[], self.span);
         self.rename(region, &self.of_program(current));
         for block in self.func.blocks.keys().collect::<Vec<_>>() {
             self.func.blocks[block].insts.retain(|inst| !self.main.programs.contains(inst));
         }
-        Ok(region)
+        region
     }
 
     /// Gives each team slots of its own in a ring of results: items, and those that they replace, are as many apart as there are teams.
