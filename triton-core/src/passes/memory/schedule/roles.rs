@@ -42,12 +42,29 @@ pub(super) fn explain(func: &Function) -> String {
         }
         None if bulk => {
             let why = refusal(func).unwrap_or("fewer blocks would be resident, or there are more loops".into());
-            format!("a thread that multiplies fills them, as {why}\n")
+            let teams = if func.consumer_warps() == WARPGROUP { why_no_turns(func) } else { String::new() };
+            format!("a thread that multiplies fills them, as {why}\n{teams}")
         }
         None => String::new(),
     };
     let turns = if func.teams > 1 { "teams of a warpgroup take turns, each with a program of its own\n" } else { "" };
     filled + turns + beside(func)
+}
+
+/// Why two teams of the one warpgroup that multiplies do not take turns, in a scheduled function: see [`takes_turns`].
+fn why_no_turns(func: &Function) -> String {
+    let products = func.walk().into_iter().filter(|&inst| in_flight::is_product(&func.insts[inst].op));
+    let sums = products.flat_map(|inst| &func.insts[inst].results).map(|&sum| func.registers(sum)).max().unwrap_or(0);
+    let why = if sums < FEWEST_SUMS {
+        format!("a thread has {sums} sums, fewer than {FEWEST_SUMS}")
+    } else if func.cluster > 1 {
+        "the blocks of a cluster exchange tiles".into()
+    } else if func.buffers().iter().any(|&(_, buffer)| func.ring_of(buffer).is_none()) {
+        "threads exchange tiles through shared memory".into()
+    } else {
+        "there is no room for three stages and the results of both, or the loop is not the same in each program".into()
+    };
+    format!("two teams of it do not take turns, as {why}\n")
 }
 
 /// Whether a product goes on beside the first one of a turn: that is waited for, and not the other one.
