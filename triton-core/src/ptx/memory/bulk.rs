@@ -2,11 +2,11 @@
 //!
 //! Each slot has an mbarrier, *full*. A fill tells it how many bytes of the item will arrive, with the ring's first buffer, and issues a copy
 //! for each box. Its phase ends when they have arrived. Threads wait for it by its parity. They keep the parities of a ring's slots in a
-//! register, a bit each, so that a ring may be filled again and again; where teams take turns, parities follow from the numbers of items. For a [producer](crate::ir::Function::producer) a slot has a second
-//! one, *empty*: one thread of each warpgroup arrives where the item is released, or of each warp if threads read the slot, and the producer
-//! waits for that phase before it fills the slot again. Without a producer one of the threads that read fills, and a barrier of the program
-//! ends the reads of the others, or its own wait for the product of the one warpgroup that there is. (PTX ISA, "Asynchronous data movement
-//! and conversion"; CUTLASS calls it an asynchronous pipeline.)
+//! register, a bit each, so that a ring may be filled again and again; where teams take turns, parities follow from the numbers of items. For
+//! a [producer](crate::ir::Function::producer) a slot has a second one, *empty*: one thread of each warpgroup arrives where the item is
+//! released, or of each warp if threads read the slot, and the producer waits for that phase before it fills the slot again. Without a
+//! producer one of the threads that read fills, and a barrier of the program ends the reads of the others, or its own wait for the product of
+//! the one warpgroup that there is. (PTX ISA, "Asynchronous data movement and conversion"; CUTLASS calls it an asynchronous pipeline.)
 //!
 //! Where the blocks of a cluster [fill a ring together](crate::ir::Function::is_shared), a slot has another one, *free*,
 //! at which the other blocks arrive when it is empty there. The thread that is to fill it arrives at theirs, and waits

@@ -3,7 +3,7 @@
 use super::Loop;
 use crate::analysis::{axis, pressure};
 use crate::ir::rings::WARPGROUP;
-use crate::ir::{Function, Inst, Producer, Role, in_flight};
+use crate::ir::{Function, Inst, Producer, Role, Value, in_flight};
 use crate::ops::Op;
 use crate::passes::Env;
 use std::borrow::Cow;
@@ -15,10 +15,15 @@ const MOST_BESIDE_WARP: u32 = 168;
 /// Why a function at stage 2 whose rings bulk copies fill has no producer. With one warpgroup of consumers nothing multiplies while it
 /// converts or stores, and a producer takes the place of other blocks that would.
 pub(super) fn refusal(func: &Function) -> Option<Cow<'static, str>> {
-    let others = func.rings.keys().any(|ring| !func.rings[ring].fill.is_bulk() && !func.is_of_results(ring));
     if func.consumer_warps() < 2 * WARPGROUP {
         return Some("one warpgroup alone would multiply".into());
     }
+    no_producer(func)
+}
+
+/// The same, however many warpgroups there are.
+fn no_producer(func: &Function) -> Option<Cow<'static, str>> {
+    let others = func.rings.keys().any(|ring| !func.rings[ring].fill.is_bulk() && !func.is_of_results(ring));
     if func.cluster > 1 {
         return Some("the blocks of a cluster exchange tiles".into());
     }
@@ -55,16 +60,20 @@ pub(super) fn explain(func: &Function) -> String {
 fn why_no_turns(func: &Function) -> String {
     let products = func.walk().into_iter().filter(|&inst| in_flight::is_product(&func.insts[inst].op));
     let sums = products.flat_map(|inst| &func.insts[inst].results).map(|&sum| func.registers(sum)).max().unwrap_or(0);
-    let why = if sums < FEWEST_SUMS {
-        format!("a thread has {sums} sums, fewer than {FEWEST_SUMS}")
-    } else if func.cluster > 1 {
-        "the blocks of a cluster exchange tiles".into()
-    } else if func.buffers().iter().any(|&(_, buffer)| func.ring_of(buffer).is_none()) {
-        "threads exchange tiles through shared memory".into()
-    } else {
-        "there is no room for three stages and the results of both, or the loop is not the same in each program".into()
-    };
-    format!("two teams of it do not take turns, as {why}\n")
+    let why = no_turns(func, sums, |buffer| func.ring_of(buffer).is_some());
+    let room = "there is no room for three stages and the results of both, or the loop is not the same in each program";
+    format!("two teams of it do not take turns, as {}\n", why.unwrap_or(room.into()))
+}
+
+/// Why two teams would not take turns, whatever the memory that there is: threads of one have this many sums, and some buffers are of rings.
+fn no_turns(func: &Function, sums: usize, is_of_ring: impl Fn(Value) -> bool) -> Option<Cow<'static, str>> {
+    if sums < FEWEST_SUMS {
+        return Some(format!("a thread has {sums} sums, fewer than {FEWEST_SUMS}").into());
+    }
+    if !func.buffers().iter().all(|&(_, buffer)| is_of_ring(buffer)) {
+        return Some("threads exchange tiles through shared memory".into());
+    }
+    no_producer(func)
 }
 
 /// Whether a product goes on beside the first one of a turn: that is waited for, and not the other one.
@@ -100,20 +109,17 @@ const FEWEST_SUMS: usize = 128;
 /// Whether teams of a warpgroup, each with a program of its own, take turns at the items that a producer fills for both: one team's products
 /// go on while the other one stores its results. (CUTLASS calls such a kernel "ping-pong".)
 pub(super) fn takes_turns(func: &Function, of: &Loop) -> bool {
-    let alone = func.buffers().iter().all(|&(_, buffer)| {
-        func.ring_of(buffer).is_some_and(|(ring, _)| func.is_of_results(ring))
-            || of.copies.iter().any(|copy| copy.buffer == buffer)
-    });
+    let is_of_ring = |buffer: Value| {
+        let is_of_results = func.ring_of(buffer).is_some_and(|(ring, _)| func.is_of_results(ring));
+        is_of_results || of.copies.iter().any(|copy| copy.buffer == buffer)
+    };
     let sums = of.in_flight.map_or(0, |flight| func.registers(flight.sum));
     func.num_warps == WARPGROUP
-        && func.cluster == 1
         && of.block == func.body
         && of.copies.iter().all(|copy| copy.bulk)
         && of.stored.is_empty()
         && of.once.is_empty()
-        && alone
-        && sums >= FEWEST_SUMS
-        && !func.contains(func.body, |op| matches!(op, Op::Assert { .. }))
+        && no_turns(func, sums, is_of_ring).is_none()
 }
 
 /// The producer that a function has in which rings are written as if it had one; `None` if it has a reason, or fewer blocks would be
