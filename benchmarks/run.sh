@@ -127,10 +127,10 @@ case ${1:-} in
     conformance)
         need_gpu
         step 550 conformance "$here/conformance/conformance" --device cuda
-        step 250 library "$here/conformance/check" --device cuda
+        step 250 library "$here/conformance/library" --device cuda
         # The code and the shared memory of GPUs without the instructions of Hopper.
         step 550 conformance-8.6 env TRITON_DSL_CAPABILITY=8.6 "$here/conformance/conformance" --device cuda
-        step 250 library-8.6 env TRITON_DSL_CAPABILITY=8.6 "$here/conformance/check" --device cuda
+        step 250 library-8.6 env TRITON_DSL_CAPABILITY=8.6 "$here/conformance/library" --device cuda
         ;;
     *)
         echo "usage: run.sh examples|tests|bench|papers|users|tune|collect|costs|conformance" >&2

@@ -6,6 +6,7 @@
 //! | [`corpus`] | the cases of `corpus/`: tile IR, with what is expected of it |
 //! | [`setup`], [`run`], [`simulate`] | a case's launch, on the interpreter and on the simulator |
 //! | [`parallel`] | work on all cores |
+//! | `runner` | cases on devices, by options of the command line; with the feature `runner`, which tests turn on |
 //! | [`expand`] | the attributes of a file, without rustc |
 //! | [`numbers`] | numbers made of a seed |
 //! | [`random`] | programs made of a seed |
@@ -19,6 +20,8 @@ pub mod numbers;
 pub mod parallel;
 pub mod random;
 pub mod run;
+#[cfg(feature = "runner")]
+pub mod runner;
 pub mod setup;
 pub mod simulate;
 pub mod tensor_maps;

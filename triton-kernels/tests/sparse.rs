@@ -1,5 +1,5 @@
 //! Super-blocks and tables of block-sparse matrices, as pure functions over many masks.
-#![cfg(all(feature = "check", feature = "sparse"))]
+#![cfg(feature = "sparse")]
 
 use fastrand::Rng;
 use triton::Device;

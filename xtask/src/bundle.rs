@@ -1,6 +1,6 @@
 //! `bundle`: everything that a GPU host without Rust needs, in `target/gpu/`.
 //!
-//! Examples, the tests that use a GPU, the benchmarks and conformance, built in release and stripped, beside a `run.sh`:
+//! Examples, the tests that use a GPU, the benchmarks, conformance and the cases of the library, built in release and stripped, beside a `run.sh`:
 //! `run.sh examples|tests|bench|papers|users|tune|collect|costs|conformance`.
 
 use crate::{Outcome, executables, root};
@@ -15,6 +15,7 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("triton-runtime", "cuda", "tests"),
     ("triton-tests", "devices", "tests"),
     ("triton-tests", "conformance", "conformance"),
+    ("triton-tests", "library", "conformance"),
 ];
 
 /// Where the stand-in for the driver is, which `triton-cust` is linked with.
@@ -40,8 +41,6 @@ pub fn bundle() -> Outcome {
     executables.extend(build(&root(), &["build", "--package", "triton-bench"], "bench")?);
     let tuner = ["build", "--package", "triton-tune", "--features", "jit", "--bin", "triton-tune"];
     executables.extend(build(&root(), &tuner, "bench")?);
-    let check = ["build", "--package", "triton-kernels", "--features", "check", "--bin", "check"];
-    executables.extend(build(&root(), &check, "conformance")?);
     crate::stub::stub(&root().join(STUB))?;
     executables.extend(build(&root().join("triton-cust"), &["build", "--examples"], "examples")?);
     for (folder, file) in &executables {

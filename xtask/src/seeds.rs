@@ -1,17 +1,13 @@
 //! `seeds [--seeds N] [--first SEED]`: what chance decides in tests, from other seeds than the one that `cargo test` has.
 //!
-//! For each seed: conformance on the CPU and on the simulator, and as many cases of each family of the library as its tests run.
+//! For each seed: conformance on the CPU and on the simulator, and other samples of the library's cases.
 //! There is a line for each seed; what fails prints what it said, and the command that repeats it.
 
 use crate::{Outcome, executables, root};
-use samples::SAMPLES;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-
-#[path = "../../triton-kernels/tests/check/samples.rs"]
-mod samples;
 
 /// Which seeds run.
 struct Options {
@@ -42,43 +38,33 @@ fn options(words: &[&str]) -> Result<Options, String> {
     Ok(Options { count, first })
 }
 
-/// One program's run: its name, the command that repeats it, and what the program is given.
+/// One program's run.
 struct Part {
-    cargo: String,
+    /// The name of the test.
+    test: &'static str,
     program: PathBuf,
     args: Vec<String>,
-    /// The value of `TRITON_DSL_CAPABILITY`.
-    capability: &'static str,
 }
 
 /// The parts of a seed.
-fn parts(conformance: &Path, check: &Path, seed: u64) -> Vec<Part> {
-    let mut parts = Vec::new();
-    for device in ["cpu", "sim"] {
-        parts.push(Part {
-            cargo: "cargo test --release -p triton-tests --test conformance --".into(),
-            program: conformance.to_path_buf(),
-            args: words(&format!("--device {device} --seed {seed}")),
-            capability: "",
-        });
-    }
-    for (of, family, count) in SAMPLES {
-        let (device, capability) = samples::device(of);
-        parts.push(Part {
-            cargo: "cargo run --release -p triton-kernels --features check --bin check --".into(),
-            program: check.to_path_buf(),
-            args: words(&format!("--device {device} --family {family} --sample {count} --seed {seed}")),
-            capability,
-        });
-    }
-    parts
+fn parts(conformance: &Path, library: &Path, seed: u64) -> Vec<Part> {
+    let part = |test: &'static str, program: &Path, args: String| Part {
+        test,
+        program: program.to_path_buf(),
+        args: words(&args),
+    };
+    vec![
+        part("conformance", conformance, format!("--device cpu --seed {seed}")),
+        part("conformance", conformance, format!("--device sim --seed {seed}")),
+        part("library", library, format!("--seed {seed}")),
+    ]
 }
 
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-/// The cases that have passed and failed, of what a program prints at its end: `check: 40 passed, 0 failed`.
+/// The cases that have passed and failed, of what a program prints at its end: `library: 40 passed, 0 failed`.
 fn cases(said: &str) -> Option<(u64, u64)> {
     let line = said.lines().rev().find(|line| line.ends_with(" failed"))?;
     let (_, numbers) = line.split_once(": ")?;
@@ -92,7 +78,7 @@ fn seed(parts: &[Part], seed: u64) -> Outcome<bool> {
     let (mut passed, mut failed, mut failures) = (0, 0, String::new());
     for part in parts {
         let mut program = Command::new(&part.program);
-        program.args(&part.args).env("TRITON_DSL_CAPABILITY", part.capability).current_dir(root());
+        program.args(&part.args).env("TRITON_DSL_CAPABILITY", "").current_dir(root());
         let output = program.output();
         let output = output.map_err(|e| format!("{}: {e}", part.program.display()))?;
         let said = String::from_utf8_lossy(&output.stdout);
@@ -103,9 +89,8 @@ fn seed(parts: &[Part], seed: u64) -> Outcome<bool> {
         failed += failed_here.max(u64::from(!output.status.success()));
         if failed_here > 0 || !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);
-            let capability = format!("TRITON_DSL_CAPABILITY={} ", part.capability);
-            let capability = if part.capability.is_empty() { "" } else { &capability };
-            let _ = write!(failures, "{capability}{} {}\n{said}{errors}", part.cargo, part.args.join(" "));
+            let cargo = format!("cargo test --release -p triton-tests --test {} --", part.test);
+            let _ = write!(failures, "{cargo} {}\n{said}{errors}", part.args.join(" "));
         }
     }
     println!("seed {seed}: {passed} cases passed, {failed} failed, {:.0} s", start.elapsed().as_secs_f64());
@@ -116,21 +101,19 @@ fn seed(parts: &[Part], seed: u64) -> Outcome<bool> {
 /// Builds the programs, and runs them from each seed.
 pub fn seeds(words: &[&str]) -> Outcome {
     let options = options(words)?;
-    let program = |args: &[&str], name: &str| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(args).args(["--release", "--message-format=json-render-diagnostics"]).current_dir(root());
-        let found = executables(&mut cargo)?;
-        let of_name = |file: &PathBuf| file.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name));
-        found.into_iter().find(of_name).ok_or(format!("cargo {} made no program {name}", args.join(" ")))
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "--no-run", "--package", "triton-tests", "--test", "conformance", "--test", "library"]);
+    cargo.args(["--release", "--message-format=json-render-diagnostics"]).current_dir(root());
+    let found = executables(&mut cargo)?;
+    let program = |name: &str| {
+        let of_name = |file: &&PathBuf| file.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name));
+        found.iter().find(of_name).ok_or(format!("cargo made no program {name}"))
     };
-    let conformance =
-        program(&["test", "--no-run", "--package", "triton-tests", "--test", "conformance"], "conformance")?;
-    let check = ["build", "--package", "triton-kernels", "--features", "check", "--bin", "check"];
-    let check = program(&check, "check")?;
+    let (conformance, library) = (program("conformance-")?, program("library-")?);
 
     let mut passed = 0;
     for number in options.first..options.first.saturating_add(options.count) {
-        passed += u64::from(seed(&parts(&conformance, &check, number), number)?);
+        passed += u64::from(seed(&parts(conformance, library, number), number)?);
     }
     println!("seeds: {passed} passed, {} failed", options.count - passed);
     if passed == options.count { Ok(()) } else { Err("a seed failed".into()) }
@@ -138,7 +121,7 @@ pub fn seeds(words: &[&str]) -> Outcome {
 
 #[test]
 fn counts_are_read_from_what_programs_print() {
-    assert_eq!(cases("cpu, seed 7\ncheck: 200 passed, 0 failed\n"), Some((200, 0)));
+    assert_eq!(cases("library on CPU: 200 cases of gemm, --seed 7\nlibrary: 200 passed, 0 failed\n"), Some((200, 0)));
     assert_eq!(cases("FAILED a: it failed\nconformance: 3 passed, 12 failed\n"), Some((3, 12)));
     assert_eq!(cases("the device is lost\n"), None);
 }

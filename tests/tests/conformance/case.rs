@@ -5,6 +5,7 @@ use crate::value::{Expected, mask, show};
 use std::cell::{Cell, Ref, RefMut};
 use triton::prelude::*;
 use triton_core::types::DType;
+use triton_tests::runner::Failure;
 
 /// One operation on one element type in one configuration.
 pub struct Case {
@@ -13,30 +14,6 @@ pub struct Case {
     /// The functions of the language that it is there for.
     pub functions: &'static [&'static str],
     trial: Box<dyn Fn() -> Trial + Send + Sync>,
-}
-
-/// Why a case failed.
-#[derive(Debug)]
-pub enum Failure {
-    /// Memory holds something else than it should.
-    Different(String),
-    /// The launch, or a copy, failed.
-    Device(triton::Error),
-}
-
-impl From<triton::Error> for Failure {
-    fn from(error: triton::Error) -> Failure {
-        Failure::Device(error)
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Failure::Different(text) => f.write_str(text),
-            Failure::Device(error) => error.fmt(f),
-        }
-    }
 }
 
 impl Case {

@@ -3,8 +3,6 @@
 mod backward;
 mod forward;
 mod kernels;
-#[cfg(feature = "check")]
-pub mod reference;
 mod shape;
 
 pub use backward::{AttentionBackward, attention_backward};

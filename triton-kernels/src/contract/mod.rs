@@ -14,12 +14,9 @@ pub mod normal;
 pub mod notation;
 mod numbers;
 mod operand;
-#[cfg(feature = "check")]
-pub mod reference;
 pub mod tiles;
 
 pub use crate::element::FloatElement;
-#[cfg(feature = "check")]
 #[doc(hidden)]
 pub use builder::instances;
 pub use builder::{Computed, Contraction, contract};

@@ -13,8 +13,6 @@ mod geometry;
 mod input_gradient;
 mod kernels;
 mod product;
-#[cfg(feature = "check")]
-pub mod reference;
 mod shift;
 mod weight_gradient;
 

@@ -2,13 +2,9 @@
 //! says.
 
 use super::memory::{Key, Memory};
-#[cfg(feature = "check")]
-use super::pools::Precision;
-use super::pools::{Form, GemmElement};
+use super::pools::{Form, GemmElement, Precision};
 use crate::error::{Error, Result};
-#[cfg(feature = "check")]
-use crate::select::Order;
-use crate::select::{self, Candidates, Instance, Kernel, Kind, Plan, Problem};
+use crate::select::{self, Candidates, Instance, Kernel, Kind, Order, Plan, Problem};
 use triton::{Element, Stream, selection};
 use triton_select::Candidates as _;
 
@@ -36,8 +32,7 @@ pub(super) fn instances<T: GemmElement<C>, C: Element>(
     all
 }
 
-/// The names and tiles of all instances.
-#[cfg(feature = "check")]
+/// The names and tiles of all instances, for tests of each.
 pub fn instances_of<T: GemmElement<C>, C: Element>(
     precision: Precision,
     transposed: [bool; 2],

@@ -13,11 +13,8 @@ mod linear;
 mod memory;
 mod operands;
 mod pools;
-#[cfg(feature = "check")]
-pub mod reference;
 
 pub use builder::{Gemm, Scale, gemm, gemm_batched};
-#[cfg(feature = "check")]
 #[doc(hidden)]
 pub use choose::instances_of;
 pub use gemv::{Gemv, GemvElement, gemv};
@@ -25,7 +22,6 @@ pub use grouped::{GroupedElement, GroupedGemm, gemm_grouped};
 #[cfg(feature = "rows")]
 pub use linear::{LinearBackward, linear_backward};
 pub use operands::{Matrices, MatricesMut};
-#[cfg(feature = "check")]
 #[doc(hidden)]
 pub use pools::Form;
 pub use pools::{GemmElement, Precision};

@@ -134,14 +134,3 @@ fn too_many(rows: usize) -> Error {
     let (expected, fix) = ("less than 2³¹ − 128", "add parts of the rows");
     Error::Value { op: OP, parameter: "rows of x", found: rows.to_string(), expected, fix }
 }
-
-/// The operation in `f64`.
-#[cfg(feature = "check")]
-pub mod reference {
-    /// The sums of the columns.
-    pub fn column_sums(x: &[f64], columns: usize) -> Vec<f64> {
-        let mut sums = vec![0.0; columns];
-        x.iter().zip((0..columns).cycle()).for_each(|(x, j)| sums[j] += x);
-        sums
-    }
-}

@@ -37,17 +37,3 @@ pub use softmax::{
     Softmax, SoftmaxBackward, log_softmax, log_softmax_backward, log_softmax_in_place, softmax, softmax_backward,
     softmax_in_place,
 };
-
-/// What operations over rows are, in `f64`.
-#[cfg(feature = "check")]
-pub mod reference {
-    pub use super::column_sums::reference as column_sums;
-    pub use super::distance::reference as distance;
-    pub use super::dropout::reference as dropout;
-    pub use super::loss::reference as loss;
-    pub use super::norm::reference as norm;
-    pub use super::norm_backward::reference as norm_backward;
-    pub use super::optim::reference as optim;
-    pub use super::rotary::reference as rotary;
-    pub use super::softmax::reference as softmax;
-}

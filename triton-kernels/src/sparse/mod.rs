@@ -20,8 +20,6 @@ mod attention;
 mod balance;
 mod layout;
 mod pattern;
-#[cfg(feature = "check")]
-pub mod reference;
 mod sddmm;
 mod softmax;
 mod spmm;

@@ -22,7 +22,7 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-candle-llama", &["triton-candle"]),
     ("triton-bench", &["triton-core", "triton-dsl", "triton-kernels", "triton-select"]),
     ("cargo-triton", &["triton-core", "triton-runtime", "triton-sim"]),
-    ("triton-tests", &["triton-core", "triton-sim", "triton-syntax"]),
+    ("triton-tests", &["triton-core", "triton-dsl", "triton-sim", "triton-syntax"]),
     ("triton-runtime-models", &[]),
     ("xtask", &["triton-core", "triton-tests"]),
 ];

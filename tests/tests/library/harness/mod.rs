@@ -1,0 +1,166 @@
+//! Cases, and what they share.
+//!
+//! A case makes its operands at random, enqueues one operation, and compares. It fails if the result differs by more than its rounding
+//! explains, if anything outside the output's elements was written, or if an error was expected and another came. The gaps of operands
+//! are poisoned: what reads them does not pass.
+
+pub mod hostile;
+mod numbers;
+mod operand;
+
+use std::fmt;
+use triton::Stream;
+
+pub use numbers::{bound, gradient, normals, operand, order, pairs};
+pub use operand::{Operand, Order, Scalar, normal};
+
+/// What went wrong in a case, in words.
+#[derive(Debug)]
+pub struct Failure(pub String);
+
+impl<E: fmt::Display> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure(error.to_string())
+    }
+}
+
+/// The result of a case.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// Numbers of a case, reproducible from its seed.
+pub type Random = fastrand::Rng;
+
+type Run = dyn Fn(&Stream, &mut Random) -> Outcome + Send + Sync;
+
+/// One operation on operands of one shape.
+pub struct Case {
+    name: String,
+    run: Box<Run>,
+    /// Why it is known to fail.
+    known: Option<&'static str>,
+    /// The instance that it asks for by name.
+    instance: Option<String>,
+}
+
+impl Case {
+    /// A case of a unique name.
+    pub fn new(name: impl Into<String>, run: impl Fn(&Stream, &mut Random) -> Outcome + Send + Sync + 'static) -> Case {
+        Case { name: name.into(), run: Box::new(run), known: None, instance: None }
+    }
+
+    /// Marks it as failing, with the reason: from then on it passes while it fails, so that a fix is noticed.
+    pub fn is_known_to_fail(&mut self, why: &'static str) {
+        self.known = Some(why);
+    }
+
+    /// Says that it asks for an instance by name, which not every GPU has code of.
+    pub fn of_instance(self, instance: impl Into<String>) -> Case {
+        Case { instance: Some(instance.into()), ..self }
+    }
+
+    /// Whether a failure, in words, is that the device has no code of its instance.
+    pub fn has_no_code(&self, failure: &str) -> bool {
+        self.instance.as_ref().is_some_and(|name| failure.contains(&format!("there is no instance `{name}`")))
+    }
+
+    /// The name: the operation, types, shapes and options.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub fn run(&self, stream: &Stream, seed: u64) -> Outcome {
+        // Cases have numbers of their own, whichever of them run.
+        let of_name = self.name.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        let outcome = (self.run)(stream, &mut Random::with_seed(of_name));
+        match (self.known, outcome) {
+            (None, outcome) => outcome,
+            (Some(_), Err(_)) => Ok(()),
+            (Some(why), Ok(())) => Err(Failure(format!("it passes, but is listed as known to fail: {why}"))),
+        }
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Case({})", self.name)
+    }
+}
+
+/// A family of operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// What `--family` calls it.
+    pub name: &'static str,
+    /// Makes its cases.
+    pub cases: fn() -> Vec<Case>,
+    /// Whether a GPU alone runs them in time.
+    pub needs_gpu: bool,
+}
+
+impl Family {
+    /// One that every device runs.
+    pub const fn new(name: &'static str, cases: fn() -> Vec<Case>) -> Family {
+        Family { name, cases, needs_gpu: false }
+    }
+}
+
+/// Compares a result with its reference: ‖found − expected‖ / ‖expected‖ is at most `bound`. A bound of 0 asks for equal numbers.
+///
+/// # Errors
+/// The first element that differs, and the norm.
+pub fn compare(what: &str, found: &[f64], expected: &[f64], bound: f64) -> Outcome {
+    compare_above(what, found, expected, bound, 0.0)
+}
+
+/// The same where numbers less than `least` count as that: of functions whose error is not relative near 0.
+///
+/// # Errors
+/// As of [`compare`].
+pub fn compare_above(what: &str, found: &[f64], expected: &[f64], bound: f64, least: f64) -> Outcome {
+    if found.len() != expected.len() {
+        return Err(Failure(format!("{what}: {} elements instead of {}", found.len(), expected.len())));
+    }
+    let is_equal = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
+    let differs = |i: &usize| !is_equal(found[*i], expected[*i]);
+    let of_finite =
+        |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).map(|v| v * v).sum::<f64>();
+    let norm = of_finite(&mut expected.iter().map(|v| v.abs().max(least))).sqrt();
+    let distance = of_finite(&mut found.iter().zip(expected).map(|(a, b)| a - b)).sqrt();
+    // A number that is not finite has to be the same one.
+    let class = (0..found.len()).filter(differs).find(|&i| !found[i].is_finite() || !expected[i].is_finite());
+    let first = class.or_else(|| if distance > bound * norm { (0..found.len()).find(|i| differs(i)) } else { None });
+    match first {
+        None => Ok(()),
+        Some(i) => Err(Failure(format!(
+            "{what}: element {i} is {}, but {} is expected; the relative error of all is {:.2e}, at most {bound:.2e} is expected",
+            found[i],
+            expected[i],
+            distance / norm,
+        ))),
+    }
+}
+
+/// That an operation is refused with a message that contains all of these texts.
+///
+/// # Errors
+/// If it is not refused, or with another message.
+pub fn refused<T>(result: triton_kernels::Result<T>, texts: &[&str]) -> Outcome {
+    match result {
+        Ok(_) => Err(Failure("it is not refused".to_string())),
+        Err(error) => {
+            let message = error.to_string();
+            let missing = texts.iter().find(|text| !message.contains(**text));
+            missing.map_or(Ok(()), |text| Err(Failure(format!("the message lacks `{text}`: {message}"))))
+        }
+    }
+}
+
+/// The short name of an element type.
+pub fn type_name<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    name.rsplit("::").next().unwrap_or(name)
+}

@@ -1,0 +1,17 @@
+//! What operations are, in `f64`: plain loops, which share no code with the library.
+
+pub mod activation;
+pub mod attention;
+pub mod column_sums;
+pub mod contract;
+pub mod conv;
+pub mod distance;
+pub mod dropout;
+pub mod gemm;
+pub mod loss;
+pub mod norm;
+pub mod norm_backward;
+pub mod optim;
+pub mod rotary;
+pub mod softmax;
+pub mod sparse;

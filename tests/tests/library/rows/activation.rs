@@ -1,0 +1,108 @@
+//! Activations, gated ones, and their gradients.
+
+use super::{bound, gradient, normals, order, pairs};
+use crate::harness::{Case, Operand, Scalar, compare, refused, type_name};
+use crate::reference::activation::{self as reference, derivative};
+use triton::{bf16, f16};
+use triton_kernels::Activation;
+use triton_kernels::rows::{FloatElement, activation, activation_backward, gated, gated_backward};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    of::<f32>(&mut cases);
+    of::<f16>(&mut cases);
+    of::<bf16>(&mut cases);
+    gradients(&mut cases);
+    errors(&mut cases);
+    cases
+}
+
+fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
+    let mut shapes = pairs(&[0, 1, 2, 7, 9], &[0, 1, 2, 31, 127, 128, 129]);
+    shapes.extend([[1, 1023], [1, 1024], [1, 1025], [8, 128], [3, 1031], [16, 64]]);
+    for (turn, shape) in shapes.into_iter().enumerate() {
+        for i in 0..2 {
+            let kind = Activation::ALL[(turn + 5 * i) % Activation::ALL.len()];
+            // Every second case has one order of all operands, which may be one row.
+            let orders = [0, 1, 2, 3, 4].map(|operand| order(turn / 2 + if turn % 2 == i { operand } else { 0 }));
+            let name = format!("activation {kind:?} {} {shape:?} {orders:?}", type_name::<T>());
+            cases.push(Case::new(name, move |stream, random| {
+                let x = Operand::<T, 2>::normal(shape, orders[0], random);
+                let dy = Operand::<T, 2>::normal(shape, orders[1], random);
+                let gate = Operand::<T, 2>::normal(shape, orders[2], random);
+                let (xs, dys, gates) = (x.values(), dy.values(), gate.values());
+                let (mx, mdy, mg) = (x.upload(stream)?, dy.upload(stream)?, gate.upload(stream)?);
+                let (of_x, of_dy, of_gate) = (x.view(&mx)?, dy.view(&mdy)?, gate.view(&mg)?);
+                let [y, other] = [3, 4].map(|i| Operand::<T, 2>::output(shape, orders[i]));
+                // Differences of near numbers lose some bits of `f32`.
+                let close = bound::<T>(1) + 64.0 * bound::<f32>(1);
+                let each = |f: &dyn Fn(usize) -> f64| (0..xs.len()).map(f).collect::<Vec<f64>>();
+
+                let (mut my, mut mo) = (y.upload(stream)?, other.upload(stream)?);
+                activation(kind, of_x, y.view_mut(&mut my)?).launch(stream)?;
+                let expected = each(&|i| reference::activation(kind, xs[i]));
+                compare("y", &y.download(stream, &my)?, &expected, close)?;
+
+                activation_backward(kind, of_x, of_dy, y.view_mut(&mut my)?).launch(stream)?;
+                let expected = each(&|i| dys[i] * derivative(kind, xs[i]));
+                compare("dx", &y.download(stream, &my)?, &expected, close)?;
+
+                gated(kind, of_x, of_gate, y.view_mut(&mut my)?).launch(stream)?;
+                let expected = each(&|i| reference::activation(kind, xs[i]) * gates[i]);
+                compare("gated", &y.download(stream, &my)?, &expected, close)?;
+
+                let (dx, dgate) = (y.view_mut(&mut my)?, other.view_mut(&mut mo)?);
+                gated_backward(kind, of_x, of_gate, of_dy, dx, dgate).launch(stream)?;
+                let expected = each(&|i| dys[i] * gates[i] * derivative(kind, xs[i]));
+                compare("dx of gated", &y.download(stream, &my)?, &expected, close)?;
+                let expected = each(&|i| dys[i] * reference::activation(kind, xs[i]));
+                compare("dgate", &other.download(stream, &mo)?, &expected, close)
+            }));
+        }
+    }
+    for kind in Activation::ALL {
+        cases.push(Case::new(
+            format!("activation {kind:?} {} of large numbers", type_name::<T>()),
+            move |stream, _| {
+                let numbers = [-3e4, -300.0, -88.0, -20.0, -5.0, 0.0, 5.0, 20.0, 88.0, 300.0, 3e4];
+                let x = super::operand::<T, 2>([1, numbers.len()], order(0), &numbers);
+                let y = Operand::<T, 2>::output(x.shape(), order(0));
+                let (mx, mut my) = (x.upload(stream)?, y.upload(stream)?);
+                let xs = x.values();
+                activation(kind, x.view(&mx)?, y.view_mut(&mut my)?).launch(stream)?;
+                let expected: Vec<f64> = xs.iter().map(|x| reference::activation(kind, *x)).collect();
+                compare("y", &y.download(stream, &my)?, &expected, bound::<T>(1) + 64.0 * bound::<f32>(1))?;
+                activation_backward(kind, x.view(&mx)?, x.view(&mx)?, y.view_mut(&mut my)?).launch(stream)?;
+                let expected: Vec<f64> = xs.iter().map(|x| x * derivative(kind, *x)).collect();
+                compare("dx", &y.download(stream, &my)?, &expected, bound::<T>(1) + 64.0 * bound::<f32>(1))
+            },
+        ));
+    }
+}
+
+fn gradients(cases: &mut Vec<Case>) {
+    for kind in Activation::ALL {
+        cases.push(Case::new(format!("activation gradient of the reference {kind:?}"), move |_, random| {
+            // Beside the kink of relu.
+            let x: Vec<f64> = normals(random, 64).iter().map(|x| x + 1e-3f64.copysign(*x)).collect();
+            let f = |x: &[f64]| x.iter().map(|x| reference::activation(kind, *x)).collect::<Vec<f64>>();
+            gradient("for x", random, &x, f, |x, dy| {
+                x.iter().zip(dy).map(|(x, dy)| dy * derivative(kind, *x)).collect()
+            })
+        }));
+    }
+}
+
+fn errors(cases: &mut Vec<Case>) {
+    cases.push(Case::new("activation refuses other shapes", |stream, _| {
+        let (x, mut y, mut z) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
+        let (of_x, other, kind) = (x.view([3, 4])?, x.view([2, 4])?, Activation::Relu);
+        refused(activation(kind, of_x, y.view_mut([2, 4])?).launch(stream), &["`activation`: `y` has extent 2"])?;
+        refused(activation_backward(kind, of_x, other, y.view_mut([3, 4])?).launch(stream), &["`dy` has extent 2"])?;
+        refused(activation_backward(kind, of_x, of_x, y.view_mut([2, 4])?).launch(stream), &["`dx` has extent 2"])?;
+        refused(gated(kind, of_x, other, y.view_mut([3, 4])?).launch(stream), &["`gated`: `gate` has extent 2"])?;
+        refused(gated(kind, of_x, of_x, y.view_mut([2, 4])?).launch(stream), &["`gated`: `y` has extent 2"])?;
+        let launch = gated_backward(kind, of_x, of_x, of_x, y.view_mut([3, 4])?, z.view_mut([3, 3])?);
+        refused(launch.launch(stream), &["`gated_backward`: `dgate` has extent 3 along axis 1, but 4"])
+    }));
+}

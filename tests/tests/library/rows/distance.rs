@@ -1,0 +1,76 @@
+//! Mean squares of differences, and divergences.
+
+use super::{bound, gradient, normals, order, pairs};
+use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused, type_name};
+use crate::reference::distance as reference;
+use triton::{bf16, f16};
+use triton_kernels::rows::{FloatElement, kl_div, mse};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    of::<f32>(&mut cases);
+    of::<f16>(&mut cases);
+    of::<bf16>(&mut cases);
+    for kl in [false, true] {
+        cases.push(Case::new(format!("distance gradient of the reference {kl}"), move |_, random| {
+            let target: Vec<f64> = normals(random, 30).iter().map(|x| x.abs()).collect();
+            let x = normals(random, 30);
+            let loss = |x: &[f64]| vec![reference::distance(x, &target, 7.0, kl).0];
+            gradient("for x", random, &x, loss, |x, dy| {
+                reference::distance(x, &target, 7.0, kl).1.iter().map(|g| g * dy[0]).collect()
+            })
+        }));
+    }
+    cases.push(Case::new("mse refuses other shapes", |stream, _| {
+        let (x, mut loss, mut dx) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(2)?, stream.zeros::<f32>(12)?);
+        let of_x = x.view([3, 4])?;
+        refused(mse(of_x, x.view([4, 3])?, loss.view_mut([2])?).launch(stream), &["`mse`: `target` has extent 4"])?;
+        refused(kl_div(of_x, of_x, loss.view_mut([2])?).launch(stream), &["`kl_div`: `loss` has extent 2"])?;
+        let mut one = stream.zeros::<f32>(1)?;
+        let launch = mse(of_x, of_x, one.view_mut([1])?).gradient(dx.view_mut([3, 3])?);
+        refused(launch.launch(stream), &["`dx` has extent 3 along axis 1, but 4"])
+    }));
+    cases
+}
+
+fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
+    let mut shapes = pairs(&[0, 1, 2, 7], &[0, 1, 3, 128, 1023]);
+    shapes.extend([[1, 1025], [3, 2050], [70, 33]]);
+    for (turn, shape) in shapes.into_iter().enumerate() {
+        for kl in [false, true] {
+            let name = format!("{} {} {shape:?}", if kl { "kl_div" } else { "mse" }, type_name::<T>());
+            cases.push(Case::new(name, move |stream, random| {
+                let turned = |operand: usize| order(turn + if turn.is_multiple_of(2) { operand } else { 0 });
+                let x = Operand::<T, 2>::new(shape, turned(0), || -0.5 - random.f64());
+                let target = Operand::<T, 2>::new(shape, turned(1), || f64::from(random.u32(..4)) / 4.0);
+                let (loss, dx) =
+                    (Operand::<f32, 1>::output([1], Order::Odd), Operand::<T, 2>::output(shape, turned(2)));
+                let count = if kl { shape[0] as f64 } else { (shape[0] * shape[1]) as f64 };
+                let (expected, gradient) = reference::distance(&x.values(), &target.values(), count, kl);
+                let (of_x, of_target) = (x.upload(stream)?, target.upload(stream)?);
+                let mut first = None;
+                for backward in [false, true, true] {
+                    let (mut memory, mut found) = (loss.upload(stream)?, dx.upload(stream)?);
+                    let (x, target) = (x.view(&of_x)?, target.view(&of_target)?);
+                    let of_loss = loss.view_mut(&mut memory)?;
+                    let launch = if kl { kl_div(x, target, of_loss) } else { mse(x, target, of_loss) };
+                    let launch = if backward { launch.gradient(dx.view_mut(&mut found)?) } else { launch };
+                    launch.launch(stream)?;
+                    let of_loss = loss.download(stream, &memory)?;
+                    // Terms of a divergence have both signs.
+                    let most = 1e-5 * (1.0 + count / shape[0].max(1) as f64);
+                    if (of_loss[0] - expected).abs() > most {
+                        compare("loss", &of_loss, &[expected], 8.0 * bound::<f32>(shape[0] * shape[1]))?;
+                    }
+                    if backward {
+                        compare("dx", &dx.download(stream, &found)?, &gradient, bound::<T>(4) + bound::<f32>(4))?;
+                    }
+                    if first.get_or_insert(of_loss[0].to_bits()) != &of_loss[0].to_bits() {
+                        return Err(Failure("a second run gives other bits".to_string()));
+                    }
+                }
+                Ok(())
+            }));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Embeddings and rotary embeddings.
+
+use super::{bound, gradient, normals, order};
+use crate::harness::{Case, Failure, Operand, Scalar, compare, refused, type_name};
+use crate::reference::rotary as reference;
+use triton::{bf16, f16};
+use triton_kernels::rows::{FloatElement, Pairs, embedding, embedding_backward, rotary, rotary_backward};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    of::<f32>(&mut cases);
+    of::<f16>(&mut cases);
+    of::<bf16>(&mut cases);
+    for pairs in [Pairs::Halves, Pairs::Adjacent] {
+        for n in [2, 8, 64] {
+            cases.push(Case::new(format!("rotary gradient of the reference {pairs:?} {n}"), move |_, random| {
+                let angles = normals(random, n / 2);
+                let cos: Vec<f64> = angles.iter().map(|a| a.cos()).collect();
+                let sin: Vec<f64> = angles.iter().map(|a| a.sin()).collect();
+                let back: Vec<f64> = sin.iter().map(|s| -s).collect();
+                let turned = |x: &[f64]| reference::rotary(x, &cos, &sin, pairs);
+                let x = normals(random, n);
+                gradient("for x", random, &x, turned, |_, dy| reference::rotary(dy, &cos, &back, pairs))
+            }));
+        }
+    }
+    errors(&mut cases);
+    cases
+}
+
+fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
+    let mut turn = 0;
+    for rows in [0, 1, 3, 4, 5, 37] {
+        for [entries, columns] in [[1, 1], [2, 7], [5, 255], [3, 256], [11, 257], [7, 0], [0, 3]] {
+            turn += 1;
+            embeddings::<T>(cases, rows, [entries, columns], turn);
+        }
+    }
+    for positions in [0, 1, 3, 4, 9] {
+        for [heads, width] in [[1, 2], [2, 6], [4, 64], [5, 128], [3, 130], [1, 256], [2, 0]] {
+            for pairs in [Pairs::Halves, Pairs::Adjacent] {
+                turn += 1;
+                rotaries::<T>(cases, [positions, heads, width], pairs, turn);
+            }
+        }
+    }
+}
+
+fn embeddings<T: FloatElement + Scalar>(cases: &mut Vec<Case>, rows: usize, table: [usize; 2], turn: usize) {
+    let name = format!("embedding {} {rows} of {table:?} {turn}", type_name::<T>());
+    cases.push(Case::new(name, move |stream, random| {
+        let [entries, columns] = table;
+        let of_table = Operand::<T, 2>::normal(table, order(turn), random);
+        let ids = Operand::<i32, 1>::new([rows], order(turn / 2), || random.i32(-1..=entries as i32).into());
+        let out = Operand::<T, 2>::output([rows, columns], order(turn / 4));
+        let (mt, mi, mut mo) = (of_table.upload(stream)?, ids.upload(stream)?, out.upload(stream)?);
+        embedding(of_table.view(&mt)?, ids.view(&mi)?, out.view_mut(&mut mo)?).launch(stream)?;
+        let (values, numbers) = (of_table.values(), ids.values());
+        let row = |id: f64| (0.0..entries as f64).contains(&id).then_some(id as usize * columns);
+        let expected: Vec<f64> = numbers
+            .iter()
+            .flat_map(|id| {
+                let at = row(*id);
+                let values = &values;
+                (0..columns).map(move |j| at.map_or(0.0, |at| values[at + j]))
+            })
+            .collect();
+        compare("out", &out.download(stream, &mo)?, &expected, 0.0)?;
+
+        // Sums of whole numbers are the same in any order.
+        let dy = Operand::<T, 2>::whole([rows, columns], order(turn + 1), random, 8);
+        let before = Operand::<f32, 2>::whole(table, order(turn + 2), random, 8);
+        let (mut expected, dys) = (before.values(), dy.values());
+        for (i, id) in numbers.iter().enumerate() {
+            if let Some(at) = row(*id) {
+                (0..columns).for_each(|j| expected[at + j] += dys[i * columns + j]);
+            }
+        }
+        let of_dy = dy.upload(stream)?;
+        for deterministic in [false, true] {
+            let mut memory = before.upload(stream)?;
+            let launch = embedding_backward(dy.view(&of_dy)?, ids.view(&mi)?, before.view_mut(&mut memory)?);
+            launch.deterministic(deterministic).launch(stream)?;
+            compare("dtable", &before.download(stream, &memory)?, &expected, 0.0)?;
+        }
+        // Other numbers, twice in one order.
+        let dy = Operand::<T, 2>::normal([rows, columns], order(turn), random);
+        let of_dy = dy.upload(stream)?;
+        let mut runs = Vec::new();
+        for _ in 0..2 {
+            let mut memory = before.upload(stream)?;
+            let launch = embedding_backward(dy.view(&of_dy)?, ids.view(&mi)?, before.view_mut(&mut memory)?);
+            launch.deterministic(true).launch(stream)?;
+            runs.push(before.download(stream, &memory)?);
+        }
+        if runs[0] == runs[1] { Ok(()) } else { Err(Failure("a second run gives other bits".to_string())) }
+    }));
+}
+
+fn rotaries<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: [usize; 3], pairs: Pairs, turn: usize) {
+    let name = format!("rotary {} {shape:?} {pairs:?} {turn}", type_name::<T>());
+    cases.push(Case::new(name, move |stream, random| {
+        let [positions, heads, width] = shape;
+        let half = width / 2;
+        let x = Operand::<T, 3>::normal(shape, order(turn), random);
+        let y = Operand::<T, 3>::output(shape, order(turn / 3));
+        let angles = normals(random, positions * half);
+        let table = |f: fn(f64) -> f64| {
+            let values: Vec<f64> = angles.iter().map(|a| f(*a)).collect();
+            super::operand::<f32, 2>([positions, half], order(turn + 1), &values)
+        };
+        let (cos, sin) = (table(f64::cos), table(f64::sin));
+        let (mx, mc, ms) = (x.upload(stream)?, cos.upload(stream)?, sin.upload(stream)?);
+        let (xs, cs, ss) = (x.values(), cos.values(), sin.values());
+        for back in [false, true] {
+            let mut my = y.upload(stream)?;
+            let (of_x, of_cos, of_sin) = (x.view(&mx)?, cos.view(&mc)?, sin.view(&ms)?);
+            let of_y = y.view_mut(&mut my)?;
+            let launch = if back {
+                rotary_backward(of_x, of_cos, of_sin, pairs, of_y)
+            } else {
+                rotary(of_x, of_cos, of_sin, pairs, of_y)
+            };
+            launch.launch(stream)?;
+            let mut expected = Vec::new();
+            for (i, head) in xs.chunks(width.max(1)).enumerate() {
+                let at = i / heads * half;
+                let sines: Vec<f64> = ss[at..at + half].iter().map(|s| if back { -s } else { *s }).collect();
+                expected.extend(reference::rotary(head, &cs[at..at + half], &sines, pairs));
+            }
+            compare("y", &y.download(stream, &my)?, &expected, bound::<T>(2))?;
+        }
+        Ok(())
+    }));
+}
+
+fn errors(cases: &mut Vec<Case>) {
+    cases.push(Case::new("embedding refuses other shapes", |stream, _| {
+        let (x, ids, mut y) = (stream.zeros::<f32>(12)?, stream.zeros::<i32>(4)?, stream.zeros::<f32>(12)?);
+        let (table, of_ids) = (x.view([4, 3])?, ids.view([4])?);
+        let launch = embedding(table, of_ids, y.view_mut([3, 3])?);
+        refused(launch.launch(stream), &["`embedding`: `out` has extent 3 along axis 0, but 4", "each id"])?;
+        refused(embedding(table, of_ids, y.view_mut([4, 2])?).launch(stream), &["`out` has extent 2 along axis 1"])?;
+        let launch = embedding_backward(table, ids.view([2])?, y.view_mut([4, 3])?);
+        refused(launch.launch(stream), &["`embedding_backward`: `dy` has extent 4 along axis 0, but 2"])?;
+        refused(
+            embedding_backward(table, of_ids, y.view_mut([6, 2])?).launch(stream),
+            &["`dy` has extent 3 along axis 1"],
+        )
+    }));
+    cases.push(Case::new("rotary refuses other shapes", |stream, _| {
+        let (x, mut y) = (stream.zeros::<f32>(24)?, stream.zeros::<f32>(24)?);
+        let (of_x, table, pairs) = (x.view([2, 3, 4])?, x.view([2, 2])?, Pairs::Halves);
+        let launch = rotary(x.view([2, 4, 3])?, table, table, pairs, y.view_mut([2, 4, 3])?);
+        refused(launch.launch(stream), &["`rotary`: a width of 3 is not supported", "even"])?;
+        refused(
+            rotary(of_x, table, table, pairs, y.view_mut([2, 3, 2])?).launch(stream),
+            &["`y` has extent 2 along axis 2"],
+        )?;
+        let launch = rotary(of_x, x.view([3, 2])?, table, pairs, y.view_mut([2, 3, 4])?);
+        refused(launch.launch(stream), &["`cosines` has extent 3 along axis 0, but 2"])?;
+        let launch = rotary_backward(of_x, table, x.view([2, 3])?, pairs, y.view_mut([2, 3, 4])?);
+        refused(launch.launch(stream), &["`rotary_backward`: `sines` has extent 3 along axis 1, but 2"])
+    }));
+}

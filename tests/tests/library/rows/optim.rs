@@ -1,0 +1,162 @@
+//! Optimisers and the bound of a norm.
+
+use super::{bound, order, pairs};
+use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused, type_name};
+use crate::reference::optim as reference;
+use triton::{bf16, f16};
+use triton_kernels::rows::{AdamWOptions, FloatElement, SgdOptions, adamw, clip_by_norm, sgd};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    of::<f32>(&mut cases);
+    of::<f16>(&mut cases);
+    of::<bf16>(&mut cases);
+    errors(&mut cases);
+    cases
+}
+
+fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
+    let mut shapes = pairs(&[0, 1, 2, 9], &[0, 1, 3, 127, 129]);
+    shapes.extend([[1, 1025], [3, 1031], [8, 128]]);
+    for (turn, shape) in shapes.into_iter().enumerate() {
+        for i in 0..3 {
+            step::<T>(cases, shape, i, turn);
+        }
+    }
+    for (turn, count) in [0, 1, 2, 5].into_iter().enumerate() {
+        for most in [0.0, 1.0, 1e6] {
+            clip::<T>(cases, count, most, turn);
+        }
+    }
+}
+
+fn step<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: [usize; 2], i: usize, turn: usize) {
+    let name = format!("sgd and adamw {} {shape:?} {i} {turn}", type_name::<T>());
+    cases.push(Case::new(name, move |stream, random| {
+        // Every second case has one order of all operands, which may be one row.
+        let orders = [0, 1, 2, 3].map(|operand| order(turn / 2 + if turn.is_multiple_of(2) { operand } else { 0 }));
+        // Weights are far from 0, so that a step does not cancel their digits.
+        let w = Operand::<T, 2>::new(shape, orders[0], || 3.0 + random.f64());
+        let g = Operand::<T, 2>::normal(shape, orders[1], random);
+        let m = Operand::<f32, 2>::new(shape, orders[2], || 3.0 + random.f64());
+        let v = Operand::<f32, 2>::new(shape, orders[3], || 0.1 + random.f64());
+        let (ws, gs, ms, vs) = (w.values(), g.values(), m.values(), v.values());
+        let master = Operand::<f32, 2>::new(shape, orders[3], || 3.0 + random.f64());
+        let (of_g, from) = (g.upload(stream)?, if i == 2 { master.values() } else { ws });
+        let close = bound::<T>(1) + 16.0 * bound::<f32>(1);
+
+        let options = SgdOptions {
+            rate: 0.25,
+            momentum: if i == 0 { 0.0 } else { 0.9 },
+            dampening: if i == 1 { 0.5 } else { 0.0 },
+            decay: 0.125,
+            nesterov: i == 2,
+        };
+        let expected: Vec<[f64; 2]> =
+            (0..from.len()).map(|k| reference::sgd(from[k], gs[k] * 0.5, ms[k], options)).collect();
+        let (mut mw, mut mm, mut of_master) = (w.upload(stream)?, m.upload(stream)?, master.upload(stream)?);
+        let launch = sgd(w.view_mut(&mut mw)?, g.view(&of_g)?, options).unscale(0.5);
+        let launch = if i == 0 { launch } else { launch.velocity(m.view_mut(&mut mm)?) };
+        let launch = if i == 2 { launch.master(master.view_mut(&mut of_master)?) } else { launch };
+        launch.launch(stream)?;
+        let of = |k: usize| expected.iter().map(|of| of[k]).collect::<Vec<f64>>();
+        compare("weight after sgd", &w.download(stream, &mw)?, &of(0), close)?;
+        compare("velocity", &m.download(stream, &mm)?, &of(1), 8.0 * bound::<f32>(1))?;
+        if i == 2 {
+            compare("master after sgd", &master.download(stream, &of_master)?, &of(0), 8.0 * bound::<f32>(1))?;
+        }
+
+        let options = AdamWOptions { rate: 0.125, epsilon: 1e-3, step: [1, 10, 1000][i], ..AdamWOptions::default() };
+        let expected: Vec<[f64; 3]> =
+            (0..from.len()).map(|k| reference::adamw(from[k], gs[k] * 2.0, ms[k], vs[k], options)).collect();
+        let (mut mw, mut mm, mut mv) = (w.upload(stream)?, m.upload(stream)?, v.upload(stream)?);
+        let mut of_master = master.upload(stream)?;
+        let (mean, square) = (m.view_mut(&mut mm)?, v.view_mut(&mut mv)?);
+        let launch = adamw(w.view_mut(&mut mw)?, g.view(&of_g)?, mean, square, options).unscale(2.0);
+        let launch = if i == 2 { launch.master(master.view_mut(&mut of_master)?) } else { launch };
+        launch.launch(stream)?;
+        let of = |k: usize| expected.iter().map(|of| of[k]).collect::<Vec<f64>>();
+        compare("weight after adamw", &w.download(stream, &mw)?, &of(0), close)?;
+        compare("mean", &m.download(stream, &mm)?, &of(1), 8.0 * bound::<f32>(1))?;
+        compare("square", &v.download(stream, &mv)?, &of(2), 8.0 * bound::<f32>(1))?;
+        if i == 2 {
+            compare("master after adamw", &master.download(stream, &of_master)?, &of(0), 8.0 * bound::<f32>(1))?;
+        }
+        Ok(())
+    }));
+}
+
+fn clip<T: FloatElement + Scalar>(cases: &mut Vec<Case>, count: usize, most: f32, turn: usize) {
+    let name = format!("clip_by_norm {} {count} views to {most}", type_name::<T>());
+    cases.push(Case::new(name, move |stream, random| {
+        let shapes = [[3, 5], [1, 4097], [70, 33], [0, 4], [2, 2050]];
+        let views: Vec<Operand<T, 2>> =
+            (0..count).map(|i| Operand::normal(shapes[(i + turn) % 5], order(i + turn), random)).collect();
+        let of_norm = Operand::<f32, 1>::output([1], Order::Odd);
+        let norm = views.iter().flat_map(Operand::values).map(|x| x * x).sum::<f64>().sqrt();
+        let factor = if norm > f64::from(most) { f64::from(most) / norm } else { 1.0 };
+        let mut first = None;
+        for _ in 0..2 {
+            let mut memory = views.iter().map(|view| view.upload(stream)).collect::<triton::Result<Vec<_>>>()?;
+            let mut found = of_norm.upload(stream)?;
+            let operands = views.iter().zip(&mut memory).map(|(view, memory)| view.view_mut(memory));
+            let operands = operands.collect::<triton::Result<Vec<_>>>()?;
+            clip_by_norm(operands, most, of_norm.view_mut(&mut found)?).launch(stream)?;
+            let found = of_norm.download(stream, &found)?;
+            compare("norm", &found, &[norm], bound::<f32>(10_000))?;
+            let mut bits = found;
+            for (view, memory) in views.iter().zip(&memory) {
+                let expected: Vec<f64> = view.values().iter().map(|x| x * factor).collect();
+                let found = view.download(stream, memory)?;
+                compare("a gradient", &found, &expected, bound::<T>(1) + bound::<f32>(10_000))?;
+                bits.extend(found);
+            }
+            if first.get_or_insert_with(|| bits.clone()) != &bits {
+                return Err(Failure("a second run gives other bits".to_string()));
+            }
+        }
+        Ok(())
+    }));
+}
+
+fn errors(cases: &mut Vec<Case>) {
+    cases.push(Case::new("sgd refuses other shapes and a momentum alone", |stream, _| {
+        let (mut w, g, mut v) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
+        let options = SgdOptions { momentum: 0.9, ..SgdOptions::default() };
+        let launch = sgd(w.view_mut([3, 4])?, g.view([4, 3])?, options);
+        refused(launch.launch(stream), &["`sgd`: `gradient` has extent 4"])?;
+        refused(
+            sgd(w.view_mut([3, 4])?, g.view([3, 4])?, options).launch(stream),
+            &["`momentum` is 0.9", "`velocity`"],
+        )?;
+        let launch = sgd(w.view_mut([3, 4])?, g.view([3, 4])?, options).velocity(v.view_mut([3, 3])?);
+        refused(launch.launch(stream), &["`velocity` has extent 3"])?;
+        let launch = sgd(w.view_mut([3, 4])?, g.view([3, 4])?, SgdOptions::default()).master(v.view_mut([2, 4])?);
+        refused(launch.launch(stream), &["`master` has extent 2"])
+    }));
+    cases.push(Case::new("adamw refuses other shapes and numbers", |stream, _| {
+        let (mut w, g) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
+        let (mut m, mut v) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
+        let refuses = |options: AdamWOptions, w: &mut triton::Buffer<f32>, m: &mut triton::Buffer<f32>, text: &str| {
+            let mut v = stream.zeros::<f32>(12)?;
+            let (mean, square) = (m.view_mut([3, 4])?, v.view_mut([3, 4])?);
+            refused(adamw(w.view_mut([3, 4])?, g.view([3, 4])?, mean, square, options).launch(stream), &[text])
+        };
+        refuses(AdamWOptions { step: 0, ..AdamWOptions::default() }, &mut w, &mut m, "`step` is 0")?;
+        refuses(AdamWOptions { beta1: 1.0, ..AdamWOptions::default() }, &mut w, &mut m, "`beta1` is 1")?;
+        refuses(AdamWOptions { beta2: -0.5, ..AdamWOptions::default() }, &mut w, &mut m, "`beta2` is -0.5")?;
+        let options = AdamWOptions::default();
+        let launch = adamw(w.view_mut([3, 4])?, g.view([2, 4])?, m.view_mut([3, 4])?, v.view_mut([3, 4])?, options);
+        refused(launch.launch(stream), &["`adamw`: `gradient` has extent 2"])?;
+        let launch = adamw(w.view_mut([3, 4])?, g.view([3, 4])?, m.view_mut([2, 4])?, v.view_mut([3, 4])?, options);
+        refused(launch.launch(stream), &["`mean` has extent 2"])?;
+        let launch = adamw(w.view_mut([3, 4])?, g.view([3, 4])?, m.view_mut([3, 4])?, v.view_mut([3, 3])?, options);
+        refused(launch.launch(stream), &["`square` has extent 3"])
+    }));
+    cases.push(Case::new("clip_by_norm refuses another norm and a negative bound", |stream, _| {
+        let (mut x, mut norm) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(2)?);
+        let launch = clip_by_norm([x.view_mut([3, 4])?], 1.0, norm.view_mut([2])?);
+        refused(launch.launch(stream), &["`clip_by_norm`: `norm` has extent 2"])?;
+        refused(clip_by_norm([x.view_mut([3, 4])?], -1.0, norm.view_mut([1])?).launch(stream), &["`most` is -1"])
+    }));
+}
