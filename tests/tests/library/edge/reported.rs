@@ -7,7 +7,8 @@ use triton_kernels::attention::attention;
 use triton_kernels::contract::{Modes, ModesMut};
 use triton_kernels::conv::{conv2d, conv2d_input_gradient};
 use triton_kernels::rows::{
-    activation, activation_backward, cross_entropy, embedding, embedding_backward, log_softmax, softmax_backward,
+    activation, activation_backward, cross_entropy, embedding, embedding_backward, group_norm_backward, log_softmax,
+    softmax_backward,
 };
 use triton_kernels::sparse::{
     BlockLayout, BlockMask, BlockSparse, Mask, block_sparse_attention, sddmm, sparse_softmax,
@@ -54,6 +55,7 @@ pub(super) fn cases() -> Vec<Case> {
     of_types!(cases, "a NaN gradient of an excluded element", excluded);
     of_types!(cases, "an alpha of 0 reads no operand", no_alpha);
     of_types!(cases, "ids and labels of 64 bits", wide);
+    of_types!(cases, "an infinite weight of a group norm of few places", weighed);
     cases.push(Case::new("reported: scores of f16 above its range", narrow));
     cases.push(Case::new("reported: entropy of rows of the least number", least));
     cases.push(Case::new("reported: strides that interleave", interleaved));
@@ -74,6 +76,19 @@ fn pixel<T: FloatElement + Scalar>(stream: &Stream, _: &mut Random) -> Outcome {
         are("dx", &dx.get(stream)?, &[f64::NAN, f64::NAN, f64::NAN, 1.0], 0.0)?;
     }
     Ok(())
+}
+
+/// 0 times an infinite weight is no term of places that there are not.
+fn weighed<T: FloatElement + Scalar>(stream: &Stream, _: &mut Random) -> Outcome {
+    let x = put::<T, 3>(stream, [1, 2, 2], Order::Rows, &[1.0, 2.0, 3.0, 4.0])?;
+    let dy = put::<T, 3>(stream, [1, 2, 2], Order::Rows, &[1.0; 4])?;
+    let weight = put::<T, 1>(stream, [2], Order::Rows, &[1.0, -INF])?;
+    let (mean, scale) =
+        (put::<f32, 2>(stream, [1, 1], Order::Rows, &[0.0])?, put::<f32, 2>(stream, [1, 1], Order::Rows, &[1.0])?);
+    let mut dx = room::<T, 3>(stream, [1, 2, 2], Order::Rows)?;
+    group_norm_backward(x.view()?, 1, weight.view()?, dy.view()?, mean.view()?, scale.view()?, dx.view_mut()?)
+        .launch(stream)?;
+    are("dx", &dx.get(stream)?, &[INF, INF, f64::NAN, f64::NAN], 0.0)
 }
 
 /// The largest number of the type, to which 2 · 10¹⁹ is rounded if it is larger.
