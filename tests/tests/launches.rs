@@ -8,6 +8,8 @@
 mod graphs;
 #[path = "library/harness/mod.rs"]
 mod harness;
+#[path = "library/reference/mod.rs"]
+mod reference;
 
 use harness::{Failure, Outcome, Random};
 use std::path::{Path, PathBuf};

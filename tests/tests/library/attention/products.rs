@@ -1,8 +1,6 @@
 //! Attention against its reference, forward and backward.
 
-use crate::harness::{
-    Case, Failure, Operand, Order, Outcome, Scalar, bound, compare, compare_above, gradient, normals, order, type_name,
-};
+use crate::harness::{Case, Failure, Operand, Order, Outcome, Scalar, compare, gradient, normals, order, type_name};
 use crate::reference::attention::Shape;
 use triton::prelude::*;
 use triton_kernels::FloatElement;
@@ -37,6 +35,7 @@ pub(super) fn cases() -> Vec<Case> {
                         Mask::Window(left, right) => [Some(left), Some(right)],
                     },
                     scale: 1.0 / (depth as f64).sqrt(),
+                    rounding: 0.0,
                 };
                 turn += 1;
                 match turn % 3 {
@@ -54,8 +53,17 @@ pub(super) fn cases() -> Vec<Case> {
         }
     }
     cases.push(Case::new("the gradients of the reference", |_, random| {
-        let plain =
-            Shape { batch: 1, heads: 2, key_heads: 1, queries: 4, keys: 5, depth: 3, window: [None, None], scale: 0.7 };
+        let plain = Shape {
+            batch: 1,
+            heads: 2,
+            key_heads: 1,
+            queries: 4,
+            keys: 5,
+            depth: 3,
+            window: [None, None],
+            scale: 0.7,
+            rounding: 0.0,
+        };
         for window in [[None, None], [None, Some(0)], [Some(1), Some(1)]] {
             let shape = Shape { window, ..plain };
             let [q, k, v] = [shape.of_q(), shape.of_k(), shape.of_k()].map(|count| normals(random, count));
@@ -63,21 +71,21 @@ pub(super) fn cases() -> Vec<Case> {
                 "of q",
                 random,
                 &q,
-                |q| shape.forward(q, &k, &v).0,
+                |q| shape.forward(q, &k, &v)[0].clone(),
                 |q, d| shape.backward(q, &k, &v, d)[0].clone(),
             )?;
             gradient(
                 "of k",
                 random,
                 &k,
-                |k| shape.forward(&q, k, &v).0,
+                |k| shape.forward(&q, k, &v)[0].clone(),
                 |k, d| shape.backward(&q, k, &v, d)[1].clone(),
             )?;
             gradient(
                 "of v",
                 random,
                 &v,
-                |v| shape.forward(&q, &k, v).0,
+                |v| shape.forward(&q, &k, v)[0].clone(),
                 |v, d| shape.backward(&q, &k, v, d)[2].clone(),
             )?;
         }
@@ -87,6 +95,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: Shape, mask: Mask, turn: usize) {
+    let shape = Shape { rounding: T::rounding(), ..shape };
     let Shape { batch, heads, key_heads, queries, keys, depth, .. } = shape;
     let (like_q, like_k) = ([batch, heads, queries, depth], [batch, key_heads, keys, depth]);
     let what = format!("{} {like_q:?} {like_k:?} {mask:?} {turn}", type_name::<T>());
@@ -96,9 +105,9 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: Shape, mask: Mas
         let [k, v] = [1, 2].map(|i| Operand::<T, 4>::normal(like_k, orders[i], random));
         let run = || forward(stream, mask, [&q, &k, &v], orders[1]);
         let (o, lse) = run()?;
-        let (expected, sums) = shape.forward(&q.values(), &k.values(), &v.values());
-        compare("o", &o, &expected, 2.0 * bound::<T>(keys + depth))?;
-        compare_above("lse", &lse, &sums, bound::<f32>(keys + depth), 1.0)?;
+        let [expected, sums] = shape.forward(&q.values(), &k.values(), &v.values());
+        compare::<T>("o", &o, &expected)?;
+        compare::<f32>("lse", &lse, &sums)?;
         if run()?.0 == o { Ok(()) } else { Err(Failure("two launches differ".to_string())) }
     }));
     cases.push(Case::new(format!("attention_backward {what}"), move |stream, random| {
@@ -112,13 +121,8 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: Shape, mask: Mas
         let run = || backward(stream, mask, [&q, &k, &v, &o, &dy], &lse, orders);
         let found = run()?;
         let expected = shape.backward(&q.values(), &k.values(), &v.values(), &dy.values());
-        // A score's gradient is a difference: its error is relative to its terms. Rounded probabilities are multiplied once more.
-        for (name, found, expected, terms) in [
-            ("dq", &found[0], &expected[0], keys),
-            ("dk", &found[1], &expected[1], queries * heads),
-            ("dv", &found[2], &expected[2], queries * heads),
-        ] {
-            compare_above(name, found, expected, 8.0 * bound::<T>(terms + depth), 0.25)?;
+        for (i, name) in ["dq", "dk", "dv"].into_iter().enumerate() {
+            compare::<T>(name, &found[i], &expected[i])?;
         }
         if run()? == found { Ok(()) } else { Err(Failure("two launches differ".to_string())) }
     }));

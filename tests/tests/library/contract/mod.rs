@@ -5,7 +5,7 @@ mod errors;
 mod expressions;
 mod tiles;
 
-use crate::harness::{Case, Family, Outcome, Random, Scalar, compare, refused};
+use crate::harness::{Case, Family, Outcome, Random, Scalar, refused, same};
 use crate::reference::contract::contraction;
 use array::{Array, Order};
 use triton::Stream;
@@ -62,7 +62,7 @@ fn one<T: FloatElement + Scalar>(
     let (values, shapes) = ([x.values(), y.values(), z.values()], [&x.shape[..], &y.shape[..], &z.shape[..]]);
     let [of_x, of_y, of_z] = &values;
     let expected = contraction(&notation, shapes, [of_x, of_y, of_z], options.alpha, options.beta);
-    let rounded: Vec<f64> = expected.into_iter().map(|v| T::of(v).value()).collect();
+    let rounded: Vec<f64> = expected.into_iter().map(|v| T::of(v.value).value()).collect();
 
     let (on_x, on_y, mut on_z) = (x.upload(stream)?, y.upload(stream)?, z.upload(stream)?);
     let mut launch = contract(text, x.modes(&on_x)?, y.modes(&on_y)?, z.modes_mut(&mut on_z)?);
@@ -77,5 +77,5 @@ fn one<T: FloatElement + Scalar>(
     }
     let selected = launch.selected(stream)?;
     launch.launch(stream)?;
-    compare(&format!("z by {selected}"), &z.download(stream, &on_z)?, &rounded, 0.0)
+    same(&format!("z by {selected}"), &z.download(stream, &on_z)?, &rounded)
 }

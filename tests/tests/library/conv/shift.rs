@@ -1,8 +1,9 @@
 //! Shift-convolutions of whole numbers, which are exact.
 
 use super::ORDERS;
-use crate::harness::{Case, Operand, Scalar, compare, refused, type_name};
+use crate::harness::{Case, Operand, Scalar, refused, same, type_name};
 use crate::reference::conv as reference;
+use crate::reference::number::values;
 use triton::prelude::*;
 use triton_kernels::FloatElement;
 use triton_kernels::conv::{Shifts, shift_conv};
@@ -46,7 +47,7 @@ fn of_type<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
                     let (of_x, of_w, mut of_y) = (x.upload(stream)?, w.upload(stream)?, y.upload(stream)?);
                     shift_conv(x.view(&of_x)?, w.view(&of_w)?, &shifts, y.view_mut(&mut of_y)?).launch(stream)?;
                     let expected = reference::shift_conv(&x.values(), shape, &w.values(), shifts.shifts());
-                    compare("y", &y.download(stream, &of_y)?, &expected, 0.0)
+                    same("y", &y.download(stream, &of_y)?, &values(&expected))
                 }));
             }
         }

@@ -1,8 +1,9 @@
 //! Convolutions of whole numbers, which are exact: every geometry, and the adjoint identities.
 
 use super::{ORDERS, name, output, weights};
-use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, compare, type_name};
+use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, same, type_name};
 use crate::reference::conv::Conv;
+use crate::reference::number::values;
 use triton::prelude::*;
 use triton_kernels::FloatElement;
 use triton_kernels::conv::{conv2d, conv2d_input_gradient, conv2d_weight_gradient};
@@ -93,15 +94,15 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, of: Conv, orders: [Orde
         let (x, w) = operands::<T>(&of, orders, random);
         let mut y = Operand::<T, 4>::output(output(&of), orders[2]);
         let found = forward(stream, &of, [&x, &w], &mut y, splits, None)?;
-        compare("y", &found, &of.forward(&x.values(), &w.values()), 0.0)
+        same("y", &found, &values(&of.forward(&x.values(), &w.values())))
     }));
     cases.push(Case::new(format!("conv2d gradients {what}"), move |stream, random| {
         let (x, w) = operands::<T>(&of, orders, random);
         let dy = Operand::<T, 4>::whole(output(&of), orders[2], random, 1);
         let dx = input_gradient(stream, &of, [&dy, &w], orders[0], splits, None)?;
-        compare("dx", &dx, &of.input_gradient(&dy.values(), &w.values()), 0.0)?;
+        same("dx", &dx, &values(&of.input_gradient(&dy.values(), &w.values())))?;
         let dw = weight_gradient(stream, &of, [&x, &dy], orders[1], splits)?;
-        compare("dw", &dw, &of.weight_gradient(&x.values(), &dy.values()), 0.0)?;
+        same("dw", &dw, &values(&of.weight_gradient(&x.values(), &dy.values())))?;
         // What the kernels say, not the reference.
         let mut y = Operand::<T, 4>::output(output(&of), orders[2]);
         let y = forward(stream, &of, [&x, &w], &mut y, splits, None)?;
@@ -130,7 +131,7 @@ fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channe
             let (x, w) = operands::<T>(&of, [order, Order::Rows, order], random);
             let mut y = Operand::<T, 4>::output(output(&of), order);
             let found = forward(stream, &of, [&x, &w], &mut y, None, Some(&named))?;
-            compare("y", &found, &of.forward(&x.values(), &w.values()), 0.0)
+            same("y", &found, &values(&of.forward(&x.values(), &w.values())))
         });
         cases.push(case.of_instance(name));
         let named = name.to_string();
@@ -139,7 +140,7 @@ fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channe
             let (_, w) = operands::<T>(&of, [order, Order::Rows, order], random);
             let dy = Operand::<T, 4>::whole(output(&of), order, random, 1);
             let dx = input_gradient(stream, &of, [&dy, &w], order, None, Some(&named))?;
-            compare("dx", &dx, &of.input_gradient(&dy.values(), &w.values()), 0.0)
+            same("dx", &dx, &values(&of.input_gradient(&dy.values(), &w.values())))
         });
         cases.push(case.of_instance(name));
     }
@@ -149,7 +150,7 @@ fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channe
         let x = Operand::<T, 4>::whole(of.x, Order::Rows, random, 1);
         let dy = Operand::<T, 4>::whole(output(&of), Order::Rows, random, 1);
         let dw = weight_gradient(stream, &of, [&x, &dy], Order::Rows, Some(2))?;
-        compare("dw", &dw, &of.weight_gradient(&x.values(), &dy.values()), 0.0)
+        same("dw", &dw, &values(&of.weight_gradient(&x.values(), &dy.values())))
     }));
 }
 

@@ -17,10 +17,12 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
+    let rounding = T::rounding();
     for (queries, keys) in [(5, 5), (70, 70), (3, 40)] {
         for causal in [false, true] {
             let window = [None, causal.then_some(0)];
-            let shape = Shape { batch: 1, heads: 2, key_heads: 1, queries, keys, depth: 20, window, scale: 0.25 };
+            let shape =
+                Shape { batch: 1, heads: 2, key_heads: 1, queries, keys, depth: 20, window, scale: 0.25, rounding };
             // What a query does not see is not local yet where it is a factor of a product: see the cases that are known to fail.
             let planted = if causal { 2 } else { usize::MAX };
             cases.push(of_forward::<T>(shape).planted(planted).locality());
@@ -32,7 +34,7 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
     }
     let of_last = |causal: bool| {
         let (queries, keys, window) = (4, 4, [None, causal.then_some(0)]);
-        Shape { batch: 1, heads: 1, key_heads: 1, queries, keys, depth: 16, window, scale: 0.25 }
+        Shape { batch: 1, heads: 1, key_heads: 1, queries, keys, depth: 16, window, scale: 0.25, rounding }
     };
     // The first query sees one key, and the last key is seen by one query.
     let all = || Draw::Fixed(vec![0.5; 64]);
@@ -50,7 +52,17 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
     }
     // What no query of a tile of 64 sees does not reach its results: keys behind them, and keys before their window.
     for (window, queries, seen) in [([None, Some(0)], 130, 0..64), ([Some(100), Some(0)], 300, 92..300)] {
-        let shape = Shape { batch: 1, heads: 1, key_heads: 1, queries, keys: queries, depth: 64, window, scale: 0.125 };
+        let shape = Shape {
+            batch: 1,
+            heads: 1,
+            key_heads: 1,
+            queries,
+            keys: queries,
+            depth: 64,
+            window,
+            scale: 0.125,
+            rounding,
+        };
         let value = move |i: usize| if seen.contains(&(i / 64)) { (i % 7) as f64 / 4.0 } else { f64::NAN };
         let values = Draw::Fixed((0..64 * queries).map(value).collect());
         let inputs = [Draw::Normal, Draw::Normal, values].map(|draw| (64 * queries, draw));
@@ -64,7 +76,7 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
 }
 
 fn of_forward<T: FloatElement + Scalar>(shape: Shape) -> Subject {
-    let Shape { batch, heads, key_heads, queries, keys, depth, window, scale } = shape;
+    let Shape { batch, heads, key_heads, queries, keys, depth, window, scale, .. } = shape;
     let (of_q, of_k) = ([batch, heads, queries, depth], [batch, key_heads, keys, depth]);
     let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
         let q = put::<T, 4>(stream, of_q, Order::Rows, &of[0])?;
@@ -80,17 +92,14 @@ fn of_forward<T: FloatElement + Scalar>(shape: Shape) -> Subject {
         .launch(stream)?;
         Ok(vec![o.get(stream)?, lse.get(stream)?])
     };
-    let wanted = move |of: &[Vec<f64>]| {
-        let (o, lse) = shape.forward(&of[0], &of[1], &of[2]);
-        vec![o, lse]
-    };
+    let wanted = move |of: &[Vec<f64>]| shape.forward(&of[0], &of[1], &of[2]).to_vec();
     let inputs = [shape.of_q(), shape.of_k(), shape.of_k()].map(|count| (count, Draw::Normal));
     let name = format!("attention of {queries} queries and {keys} keys, window {window:?}");
-    Subject::new::<T>(name, inputs, run, wanted).close(8.0 * T::rounding() + 1e-5, 4.0 * T::rounding() + 1e-4)
+    Subject::new::<T>(name, inputs, run, wanted)
 }
 
 fn of_backward<T: FloatElement + Scalar>(shape: Shape) -> Subject {
-    let Shape { batch, heads, key_heads, queries, keys, depth, window, scale } = shape;
+    let Shape { batch, heads, key_heads, queries, keys, depth, window, scale, .. } = shape;
     let (of_q, of_k) = ([batch, heads, queries, depth], [batch, key_heads, keys, depth]);
     let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
         let [q, d_o] = [0, 3].map(|i| put::<T, 4>(stream, of_q, Order::Rows, &of[i]));
@@ -111,14 +120,22 @@ fn of_backward<T: FloatElement + Scalar>(shape: Shape) -> Subject {
     let wanted = move |of: &[Vec<f64>]| shape.backward(&of[0], &of[1], &of[2], &of[3]).to_vec();
     let inputs = [shape.of_q(), shape.of_k(), shape.of_k(), shape.of_q()].map(|count| (count, Draw::Normal));
     let name = format!("attention_backward of {queries} queries and {keys} keys, window {window:?}");
-    let subject = Subject::new::<T>(name, inputs, run, wanted);
-    subject.close(8.0 * T::rounding() + 1e-4, 16.0 * T::rounding() + 1e-3)
+    Subject::new::<T>(name, inputs, run, wanted)
 }
 
 /// Rows that attend to one key each, with scores of size².
 fn of_large<T: FloatElement + Scalar>(size: f64) -> Subject {
-    let shape =
-        Shape { batch: 1, heads: 1, key_heads: 1, queries: 4, keys: 8, depth: 16, window: [None, None], scale: 1.0 };
+    let shape = Shape {
+        batch: 1,
+        heads: 1,
+        key_heads: 1,
+        queries: 4,
+        keys: 8,
+        depth: 16,
+        window: [None, None],
+        scale: 1.0,
+        rounding: T::rounding(),
+    };
     let run_of = of_forward::<T>(shape);
     let basis = |rows: usize| {
         let element = move |i: usize| if i % 16 == i / 16 % 4 { size } else { 0.0 };

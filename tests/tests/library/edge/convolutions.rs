@@ -5,6 +5,7 @@ use super::subject::{Arrays, Subject, put, room};
 use crate::harness::hostile::Draw;
 use crate::harness::{Case, Order, Outcome, Scalar};
 use crate::reference::conv::Conv;
+use crate::reference::number::{Total, totals};
 use triton::prelude::*;
 use triton_kernels::FloatElement;
 use triton_kernels::conv::{Shifts, conv2d, conv2d_input_gradient, conv2d_weight_gradient, shift_conv};
@@ -100,27 +101,27 @@ fn of_conv<T: FloatElement + Scalar>(conv: Conv, order: Order, splits: Option<us
     };
     let wanted = move |of: &[Vec<f64>]| {
         let (x, w, dy) = (&of[0], &of[1], &of[2]);
-        let (mut y, mut dx, mut dw) = (vec![0.0; count(shape_y)], vec![0.0; x.len()], vec![0.0; w.len()]);
+        let [mut y, mut dx, mut dw] = [count(shape_y), x.len(), w.len()].map(|count| vec![Total::default(); count]);
         let channels = || (0..k).flat_map(|filter| (0..c).map(move |channel| (filter, channel)));
         terms(&conv, |place, pixel, tap| {
             for (filter, channel) in channels() {
                 let (weight, v) =
                     ((filter * r * s + tap) * c + channel, pixel.map_or(0.0, |pixel| x[pixel * c + channel]));
-                y[place * k + filter] += v * w[weight];
-                dw[weight] += dy[place * k + filter] * v;
+                y[place * k + filter].add_product(v, w[weight]);
+                dw[weight].add_product(dy[place * k + filter], v);
             }
         });
         transposed_terms(&conv, |pixel, place, tap| {
             for (filter, channel) in channels() {
                 let g = place.map_or(0.0, |place| dy[place * k + filter]);
-                dx[pixel * c + channel] += g * w[(filter * r * s + tap) * c + channel];
+                dx[pixel * c + channel].add_product(g, w[(filter * r * s + tap) * c + channel]);
             }
         });
-        vec![y, dx, dw]
+        [y, dx, dw].map(totals).to_vec()
     };
     let name = format!("conv2d {conv:?} {order:?} {splits:?}");
     let inputs = [count(conv.x), count(shape_w), count(shape_y)].map(|count| (count, Draw::Normal));
-    Subject::new::<T>(name, inputs, run, wanted).close(2.0 * T::rounding() + 1e-5, 2e-4)
+    Subject::new::<T>(name, inputs, run, wanted)
 }
 
 fn of_shift<T: FloatElement + Scalar>(shape: [usize; 4], k: usize, grouped: bool) -> Subject {
@@ -136,7 +137,7 @@ fn of_shift<T: FloatElement + Scalar>(shape: [usize; 4], k: usize, grouped: bool
     };
     let wanted = move |of: &[Vec<f64>]| {
         let by = |channel: usize| if grouped { (1, -1) } else { (channel as i64 % 3 - 1, channel as i64 % 2) };
-        let mut y = vec![0.0; images * height * width * k];
+        let mut y = vec![Total::default(); images * height * width * k];
         for (place, channel) in
             (0..images * height * width).flat_map(|place| (0..c).map(move |channel| (place, channel)))
         {
@@ -144,13 +145,13 @@ fn of_shift<T: FloatElement + Scalar>(shape: [usize; 4], k: usize, grouped: bool
             let inside = (0..height as i64).contains(&p) && (0..width as i64).contains(&q);
             let pixel = (place / (height * width) * height) as i64 + p;
             let v = if inside { of[0][(pixel as usize * width + q as usize) * c + channel] } else { 0.0 };
-            (0..k).for_each(|filter| y[place * k + filter] += v * of[1][filter * c + channel]);
+            (0..k).for_each(|filter| y[place * k + filter].add_product(v, of[1][filter * c + channel]));
         }
-        vec![y]
+        vec![totals(y)]
     };
     let inputs = [(shape.into_iter().product(), Draw::Normal), (k * c, Draw::Normal)];
     let name = format!("shift_conv {shape:?} {k} grouped {grouped}");
-    Subject::new::<T>(name, inputs, run, wanted).close(2.0 * T::rounding() + 1e-5, 2e-4)
+    Subject::new::<T>(name, inputs, run, wanted)
 }
 
 fn shifts(stream: &Stream, channels: usize, grouped: bool) -> Outcome<Shifts> {

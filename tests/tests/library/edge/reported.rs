@@ -78,7 +78,7 @@ fn pixel<T: FloatElement + Scalar>(stream: &Stream, _: &mut Random) -> Outcome {
     Ok(())
 }
 
-/// 0 times an infinite weight is no term of places that there are not.
+/// Places behind the last one have no part in a sum, though their weight is infinite.
 fn weighed<T: FloatElement + Scalar>(stream: &Stream, _: &mut Random) -> Outcome {
     let x = put::<T, 3>(stream, [1, 2, 2], Order::Rows, &[1.0, 2.0, 3.0, 4.0])?;
     let dy = put::<T, 3>(stream, [1, 2, 2], Order::Rows, &[1.0; 4])?;

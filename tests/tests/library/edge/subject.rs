@@ -5,16 +5,18 @@
 //! close to it, whatever the magnitude of intermediate results.
 
 use crate::harness::hostile::{Draw, SPECIALS};
-use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, operand, type_name};
+use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, agrees, operand, type_name};
+use crate::reference::number::Number;
 use triton::{Buffer, Stream, View, ViewMut};
 
 /// Arrays, as real numbers.
 pub(super) type Arrays = Vec<Vec<f64>>;
 
+/// Arrays of results, with bounds of their errors.
+pub(super) type Bounded = Vec<Vec<Number>>;
+
 type Run = dyn Fn(&Stream, &[Vec<f64>]) -> Outcome<Arrays> + Send + Sync;
-type Reference = dyn Fn(&[Vec<f64>]) -> Arrays + Send + Sync;
-/// A bound of the magnitudes of terms that cancel in a result.
-type Terms = dyn Fn(&[Vec<f64>]) -> f64 + Send + Sync;
+type Reference = dyn Fn(&[Vec<f64>]) -> Bounded + Send + Sync;
 type Numbers = fn(&Draw, &mut Random, usize) -> Vec<f64>;
 
 /// An operation on operands of one shape, as a function from arrays to arrays.
@@ -22,12 +24,8 @@ pub(super) struct Subject {
     name: String,
     inputs: Vec<(usize, Draw)>,
     numbers: Numbers,
-    /// The largest finite result, in each output.
-    most: f64,
-    /// How far a result may be from the reference: of its magnitude, and of 1.
-    close: [f64; 2],
-    /// Where a result is a sum that may cancel: its rounding is that of its terms.
-    terms: Option<Box<Terms>>,
+    /// Whether a result is as near to the reference as it has to be.
+    agrees: fn(f64, &Number) -> bool,
     /// Whether each launch has the same bits.
     ordered: bool,
     /// How many operands, from the first on, a number that is not finite is planted in.
@@ -44,15 +42,13 @@ impl Subject {
         name: impl Into<String>,
         inputs: impl IntoIterator<Item = (usize, Draw)>,
         run: impl Fn(&Stream, &[Vec<f64>]) -> Outcome<Arrays> + Send + Sync + 'static,
-        reference: impl Fn(&[Vec<f64>]) -> Arrays + Send + Sync + 'static,
+        reference: impl Fn(&[Vec<f64>]) -> Bounded + Send + Sync + 'static,
     ) -> Subject {
         Subject {
             name: format!("{} {}", name.into(), type_name::<T>()),
             inputs: inputs.into_iter().collect(),
             numbers: |draw, random, count| draw.numbers::<T>(random, count),
-            most: T::range()[2],
-            close: [4.0 * T::rounding(), 4.0 * T::rounding() + 2e-6],
-            terms: None,
+            agrees: agrees::<T>,
             ordered: true,
             planted: usize::MAX,
             specials: &SPECIALS,
@@ -65,16 +61,6 @@ impl Subject {
     pub(super) fn named(self, name: impl Into<String>) -> Subject {
         let of = self.name.rsplit(' ').next().unwrap_or_default();
         Subject { name: format!("{} {of}", name.into()), ..self }
-    }
-
-    /// With other tolerances.
-    pub(super) fn close(self, relative: f64, absolute: f64) -> Subject {
-        Subject { close: [relative, absolute], ..self }
-    }
-
-    /// Of an operation whose first result is a sum in `f32` of terms that have these magnitudes in all (Higham, Accuracy and Stability, §4.2).
-    pub(super) fn terms(self, magnitude: impl Fn(&[Vec<f64>]) -> f64 + Send + Sync + 'static) -> Subject {
-        Subject { terms: Some(Box::new(magnitude)), ..self }
     }
 
     /// Of an operation whose order of additions is any.
@@ -101,27 +87,13 @@ impl Subject {
         self.inputs.iter().map(|(count, draw)| (self.numbers)(draw, random, *count)).collect()
     }
 
-    /// Whether two results are within the tolerance of each other; those that are not finite have to be equal.
-    fn agrees(&self, found: f64, expected: f64, rounding: f64) -> bool {
-        if !found.is_finite() || !expected.is_finite() {
-            // A magnitude that rounds to an infinity is one.
-            let rounds = expected.abs() >= self.most * (1.0 - self.close[0]);
-            let expected = if rounds { expected.signum() * f64::INFINITY } else { expected };
-            return found == expected || (found.is_nan() && expected.is_nan());
-        }
-        (found - expected).abs() <= self.close[0] * expected.abs() + self.close[1] + rounding
-    }
-
-    fn compare(&self, arrays: &[Vec<f64>], found: &[Vec<f64>], expected: &[Vec<f64>], what: &str) -> Outcome {
-        let rounding = self.terms.as_ref().map_or(0.0, |terms| 16.0 * f64::from(f32::EPSILON) * terms(arrays));
-        let rounding = if rounding.is_finite() { rounding } else { 0.0 };
+    fn compare(&self, found: &[Vec<f64>], expected: &[Vec<Number>], what: &str) -> Outcome {
         for (o, (found, expected)) in found.iter().zip(expected).enumerate() {
             if found.len() != expected.len() {
                 return Err(Failure(format!("result {o} has {} elements instead of {}", found.len(), expected.len())));
             }
-            let differs = |i: &usize| !self.agrees(found[*i], expected[*i], if o == 0 { rounding } else { 0.0 });
-            if let Some(i) = (0..found.len()).find(differs) {
-                let (found, expected) = (found[i], expected[i]);
+            if let Some(i) = (0..found.len()).find(|&i| !(self.agrees)(found[i], &expected[i])) {
+                let (found, expected) = (found[i], expected[i].value);
                 return Err(Failure(format!(
                     "element {i} of result {o} is {found}, but {expected} is expected; {what}"
                 )));
@@ -135,7 +107,7 @@ impl Subject {
         Case::new(format!("locality of {}", self.name), move |stream, random| {
             let ordinary = self.draw(random);
             let before = (self.run)(stream, &ordinary)?;
-            self.compare(&ordinary, &before, &(self.reference)(&ordinary), "all numbers are ordinary")?;
+            self.compare(&before, &(self.reference)(&ordinary), "all numbers are ordinary")?;
             let planted = self
                 .inputs
                 .iter()
@@ -148,10 +120,10 @@ impl Subject {
                     arrays[input][place] = special;
                     let what = format!("{special} at element {place} of operand {input}");
                     let (found, expected) = ((self.run)(stream, &arrays)?, (self.reference)(&arrays));
-                    self.compare(&arrays, &found, &expected, &what)?;
+                    self.compare(&found, &expected, &what)?;
                     let untouched = (self.reference)(&ordinary);
                     for (o, found) in found.iter().enumerate() {
-                        let changed = |i: usize| expected[o][i].to_bits() != untouched[o][i].to_bits();
+                        let changed = |i: usize| expected[o][i].value.to_bits() != untouched[o][i].value.to_bits();
                         let differs = |i: &usize| !changed(*i) && found[*i].to_bits() != before[o][*i].to_bits();
                         if let Some(i) = (0..found.len()).find(differs).filter(|_| self.ordered) {
                             let (found, before) = (found[i], before[o][i]);
@@ -175,7 +147,7 @@ impl Subject {
             for _ in 0..3 {
                 let arrays = self.draw(random);
                 let what = format!("operands are {arrays:?}");
-                self.compare(&arrays, &(self.run)(stream, &arrays)?, &(self.reference)(&arrays), &what)?;
+                self.compare(&(self.run)(stream, &arrays)?, &(self.reference)(&arrays), &what)?;
             }
             Ok(())
         })
@@ -230,6 +202,6 @@ impl<T: Scalar, const R: usize> On<T, R> {
 }
 
 /// The operation on each row of the first array.
-pub(super) fn by_rows(x: &[f64], columns: usize, f: impl Fn(usize, &[f64]) -> Vec<f64>) -> Vec<f64> {
+pub(super) fn by_rows<A>(x: &[A], columns: usize, f: impl Fn(usize, &[A]) -> Vec<Number>) -> Vec<Number> {
     x.chunks(columns).enumerate().flat_map(|(i, row)| f(i, row)).collect()
 }

@@ -1,9 +1,9 @@
 //! Products of a matrix and a vector, of groups of rows, and the gradients of a linear layer.
 
-use super::bound;
-use crate::harness::{Case, Operand, Order, Scalar, compare, compare_above, refused, type_name};
+use crate::harness::{Case, Operand, Order, Scalar, compare, gradient, normals, refused, same, type_name};
 use crate::reference::column_sums::column_sums;
 use crate::reference::gemm::Product;
+use crate::reference::number::{Number, values};
 use triton::{bf16, f16};
 use triton_kernels::gemm::{GemvElement, GroupedElement, gemm_grouped, gemv};
 use triton_kernels::{Activation, GemmElement, linear_backward};
@@ -52,8 +52,8 @@ fn vectors<T: GemvElement<C> + Scalar, C: Scalar>(cases: &mut Vec<Case>) {
                 };
                 let (on_a, on_x, mut on_y) = (a.upload(stream)?, x.upload(stream)?, y.upload(stream)?);
                 gemv(a.view(&on_a)?, x.view(&on_x)?, y.view_mut(&mut on_y)?).alpha(alpha).beta(beta).launch(stream)?;
-                let expected: Vec<f64> = of.result().into_iter().map(|v| C::of(v).value()).collect();
-                compare("y", &y.download(stream, &on_y)?, &expected, 0.0)
+                let expected: Vec<f64> = of.result().into_iter().map(|v| C::of(v.value).value()).collect();
+                same("y", &y.download(stream, &on_y)?, &expected)
             }));
         }
     }
@@ -87,13 +87,14 @@ fn groups<T: GroupedElement + Scalar>(cases: &mut Vec<Case>) {
                             b: b.values()[g * k * n..][..k * n].to_vec(),
                             alpha: 0.5,
                             activation,
+                            rounding: T::rounding(),
                             ..Product::default()
                         };
                         expected.extend(of.result());
                         begin = end;
                     }
                     // What is in no group stays.
-                    expected.resize(m * n, f64::NAN);
+                    expected.resize(m * n, f64::NAN.into());
                     let (on_a, on_b, mut on_c) = (a.upload(stream)?, b.upload(stream)?, c.upload(stream)?);
                     let on_ends = stream.upload(ends)?;
                     gemm_grouped(a.view(&on_a)?, b.view(&on_b)?, c.view_mut(&mut on_c)?, on_ends.view([ends.len()])?)
@@ -101,7 +102,7 @@ fn groups<T: GroupedElement + Scalar>(cases: &mut Vec<Case>) {
                         .activation(activation)
                         .launch(stream)?;
                     let found = c.download(stream, &on_c)?;
-                    compare_above("c", &found, &expected, 2.0 * bound::<T, T>(k) + 2e-7, 1.0)
+                    compare::<T>("c", &found, &expected)
                 }));
             }
         }
@@ -109,33 +110,32 @@ fn groups<T: GroupedElement + Scalar>(cases: &mut Vec<Case>) {
 }
 
 /// Operands of a linear layer's gradients.
-struct Layer {
+struct Layer<'a> {
     shape: [usize; 3],
-    x: Vec<f64>,
-    w: Vec<f64>,
-    dy: Vec<f64>,
+    x: &'a [f64],
+    w: &'a [f64],
 }
 
-impl Layer {
+fn product(shape: [usize; 4], a: &[f64], b: &[f64]) -> Vec<Number> {
+    Product { shape, a: a.to_vec(), b: b.to_vec(), alpha: 1.0, ..Product::default() }.result()
+}
+
+impl Layer<'_> {
+    /// x · w.
+    fn result(&self) -> Vec<Number> {
+        let [m, n, k] = self.shape;
+        product([1, m, n, k], self.x, self.w)
+    }
+
     /// dx, dw, db.
-    fn gradients(&self) -> [Vec<f64>; 3] {
+    fn gradients(&self, dy: &[f64]) -> [Vec<Number>; 3] {
         let [m, n, k] = self.shape;
         let transposed = |values: &[f64], columns: usize| -> Vec<f64> {
             (0..columns).flat_map(|j| values.iter().skip(j).step_by(columns).copied()).collect()
         };
-        let product =
-            |shape, a: Vec<f64>, b: Vec<f64>| Product { shape, a, b, alpha: 1.0, ..Product::default() }.result();
-        let dx = product([1, m, k, n], self.dy.clone(), transposed(&self.w, n));
-        let dw = product([1, k, n, m], transposed(&self.x, k), self.dy.clone());
-        [dx, dw, column_sums(&self.dy, n)]
-    }
-
-    /// Σ dy ∘ (x · w + b) for b = 0.
-    fn loss(&self) -> f64 {
-        let [m, n, k] = self.shape;
-        let (a, b) = (self.x.clone(), self.w.clone());
-        let y = Product { shape: [1, m, n, k], a, b, alpha: 1.0, ..Product::default() }.result();
-        y.iter().zip(&self.dy).map(|(y, dy)| y * dy).sum()
+        let dx = product([1, m, k, n], dy, &transposed(self.w, n));
+        let dw = product([1, k, n, m], &transposed(self.x, k), dy);
+        [dx, dw, column_sums(dy, n)]
     }
 }
 
@@ -154,8 +154,9 @@ where
                 let dx: Operand<T, 2> = Operand::output([m, k], Order::any(random));
                 let dw: Operand<W, 2> = Operand::whole([k, n], order, random, 3);
                 let db: Operand<W, 1> = Operand::output([n], Order::Rows);
-                let layer = Layer { shape: [m, n, k], x: x.values(), w: w.values(), dy: dy.values() };
-                let [of_x, of_w, of_b] = layer.gradients();
+                let (of_x, of_w) = (x.values(), w.values());
+                let layer = Layer { shape: [m, n, k], x: &of_x, w: &of_w };
+                let [of_x, of_w, of_b] = layer.gradients(&dy.values()).map(|of| values(&of));
                 let of_w: Vec<f64> = of_w.iter().zip(dw.values()).map(|(new, old)| new + old).collect();
                 let (on_x, on_w, on_dy) = (x.upload(stream)?, w.upload(stream)?, dy.upload(stream)?);
                 let (mut on_dx, mut on_dw, mut on_db) = (dx.upload(stream)?, dw.upload(stream)?, db.upload(stream)?);
@@ -168,43 +169,23 @@ where
                     .launch(stream)?;
                 let rounded =
                     |values: Vec<f64>, round: fn(f64) -> f64| values.into_iter().map(round).collect::<Vec<f64>>();
-                compare("dx", &dx.download(stream, &on_dx)?, &rounded(of_x, |v| T::of(v).value()), 0.0)?;
-                compare("dw", &dw.download(stream, &on_dw)?, &rounded(of_w, |v| W::of(v).value()), 0.0)?;
-                compare("db", &db.download(stream, &on_db)?, &rounded(of_b, |v| W::of(v).value()), 0.0)
+                same("dx", &dx.download(stream, &on_dx)?, &rounded(of_x, |v| T::of(v).value()))?;
+                same("dw", &dw.download(stream, &on_dw)?, &rounded(of_w, |v| W::of(v).value()))?;
+                same("db", &db.download(stream, &on_db)?, &rounded(of_b, |v| W::of(v).value()))
             }));
         }
     }
 }
 
-/// The reference's gradients against central differences of the loss.
+/// The reference's gradients against central differences.
 fn differences(cases: &mut Vec<Case>) {
     for shape @ [m, n, k] in [[2, 3, 4], [1, 5, 2], [4, 1, 3]] {
         cases.push(Case::new(format!("linear_backward's reference {m}x{n}x{k}"), move |_, random| {
-            let mut values = |count: usize| (0..count).map(|_| random.f64() - 0.5).collect::<Vec<f64>>();
-            let mut layer = Layer { shape, x: values(m * k), w: values(k * n), dy: values(m * n) };
-            let [dx, dw, _] = layer.gradients();
-            let h = 1e-5;
-            let mut found = [Vec::new(), Vec::new()];
-            for i in 0..m * k {
-                let mut at = |by: f64| {
-                    layer.x[i] += by;
-                    layer.loss()
-                };
-                let (after, before) = (at(h), at(-2.0 * h));
-                at(h);
-                found[0].push((after - before) / (2.0 * h));
-            }
-            for i in 0..k * n {
-                let mut at = |by: f64| {
-                    layer.w[i] += by;
-                    layer.loss()
-                };
-                let (after, before) = (at(h), at(-2.0 * h));
-                at(h);
-                found[1].push((after - before) / (2.0 * h));
-            }
-            compare("dx", &found[0], &dx, 1e-6)?;
-            compare("dw", &found[1], &dw, 1e-6)
+            let (x, w) = (normals(random, m * k), normals(random, k * n));
+            let of = |x: &[f64], w: &[f64]| Layer { shape, x, w }.result();
+            let back = |x: &[f64], w: &[f64], dy: &[f64]| Layer { shape, x, w }.gradients(dy);
+            gradient("dx", random, &x, |x| of(x, &w), |x, dy| back(x, &w, dy)[0].clone())?;
+            gradient("dw", random, &w, |w| of(&x, w), |w, dy| back(&x, w, dy)[1].clone())
         }));
     }
 }

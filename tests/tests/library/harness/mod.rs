@@ -1,9 +1,10 @@
 //! Cases, and what they share.
 //!
-//! A case makes its operands at random, enqueues one operation, and compares. It fails if the result differs by more than its rounding
-//! explains, if anything outside the output's elements was written, or if an error was expected and another came. The gaps of operands
+//! A case makes its operands at random, enqueues one operation, and compares. It fails if an element of the result differs by more than
+//! the bound of its error ([`compare`]), if anything outside the output's elements was written, or if an error was expected and another came. The gaps of operands
 //! are poisoned: what reads them does not pass.
 
+mod compare;
 pub mod hostile;
 mod numbers;
 mod operand;
@@ -11,7 +12,8 @@ mod operand;
 use std::fmt;
 use triton::Stream;
 
-pub use numbers::{bound, gradient, normals, operand, order, pairs};
+pub use compare::{agrees, compare, same};
+pub use numbers::{gradient, normals, operand, order, pairs};
 pub use operand::{Operand, Order, Scalar, normal};
 
 /// What went wrong in a case, in words.
@@ -105,42 +107,6 @@ impl Family {
     /// One that every device runs.
     pub const fn new(name: &'static str, cases: fn() -> Vec<Case>) -> Family {
         Family { name, cases, needs_gpu: false }
-    }
-}
-
-/// Compares a result with its reference: ‖found − expected‖ / ‖expected‖ is at most `bound`. A bound of 0 asks for equal numbers.
-///
-/// # Errors
-/// The first element that differs, and the norm.
-pub fn compare(what: &str, found: &[f64], expected: &[f64], bound: f64) -> Outcome {
-    compare_above(what, found, expected, bound, 0.0)
-}
-
-/// The same where numbers less than `least` count as that: of functions whose error is not relative near 0.
-///
-/// # Errors
-/// As of [`compare`].
-pub fn compare_above(what: &str, found: &[f64], expected: &[f64], bound: f64, least: f64) -> Outcome {
-    if found.len() != expected.len() {
-        return Err(Failure(format!("{what}: {} elements instead of {}", found.len(), expected.len())));
-    }
-    let is_equal = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
-    let differs = |i: &usize| !is_equal(found[*i], expected[*i]);
-    let of_finite =
-        |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).map(|v| v * v).sum::<f64>();
-    let norm = of_finite(&mut expected.iter().map(|v| v.abs().max(least))).sqrt();
-    let distance = of_finite(&mut found.iter().zip(expected).map(|(a, b)| a - b)).sqrt();
-    // A number that is not finite has to be the same one.
-    let class = (0..found.len()).filter(differs).find(|&i| !found[i].is_finite() || !expected[i].is_finite());
-    let first = class.or_else(|| if distance > bound * norm { (0..found.len()).find(|i| differs(i)) } else { None });
-    match first {
-        None => Ok(()),
-        Some(i) => Err(Failure(format!(
-            "{what}: element {i} is {}, but {} is expected; the relative error of all is {:.2e}, at most {bound:.2e} is expected",
-            found[i],
-            expected[i],
-            distance / norm,
-        ))),
     }
 }
 

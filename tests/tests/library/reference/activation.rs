@@ -1,30 +1,16 @@
 //! Activations in `f64`.
 
+use super::number::Number;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use triton_kernels::Activation;
 
-/// The error function: a series, or a continued fraction.
-pub fn erf(x: f64) -> f64 {
-    let a = x.abs();
-    if a < 3.0 {
-        let (mut term, mut sum, mut n) = (a, a, 0.0);
-        while term.abs() > 1e-17 * sum.abs() {
-            n += 1.0;
-            term *= -a * a / n;
-            sum += term / (2.0 * n + 1.0);
-        }
-        return (2.0 / PI.sqrt() * sum).copysign(x);
-    }
-    let fraction = (1..=60).rev().fold(0.0, |of, k| f64::from(k) / 2.0 / (a + of));
-    (1.0 - (-a * a).exp() / (PI.sqrt() * (a + fraction))).copysign(x)
+/// 1 / (1 + e⁻ˣ).
+pub fn sigmoid(x: Number) -> Number {
+    1.0 / ((-x).exp() + 1.0)
 }
 
-fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
-
-fn softplus(x: f64) -> f64 {
-    x.max(0.0) + (-x.abs()).exp().ln_1p()
+fn softplus(x: Number) -> Number {
+    x.max(0.0) + ((-x.abs()).exp() + 1.0).ln()
 }
 
 const TANH: [f64; 2] = [0.797_884_560_802_865_4, 0.044715];
@@ -34,19 +20,22 @@ const QUICK: f64 = 1.702;
 const CLOSED: f64 = -1e4;
 
 /// f(x).
-pub fn activation(kind: Activation, x: f64) -> f64 {
-    let gated = if x < CLOSED { CLOSED } else { x };
+pub fn activation(kind: Activation, x: impl Into<Number>) -> Number {
+    let x: Number = x.into();
+    let gated = if x < CLOSED.into() { CLOSED.into() } else { x };
+    let cubic = |x: Number| (x + x.square() * x * TANH[1]) * TANH[0];
+    let slope = |slope: f32, f: Number| if x < 0.0.into() { f * f64::from(slope) } else { x };
     match kind {
         Activation::Identity => x,
         Activation::Relu => {
-            if x < 0.0 {
-                0.0
+            if x.value < 0.0 {
+                0.0.into()
             } else {
                 x
             }
         }
-        Activation::Gelu => gated * 0.5 * (1.0 + erf(x * FRAC_1_SQRT_2)),
-        Activation::GeluTanh => 0.5 * gated * (1.0 + (TANH[0] * (x + TANH[1] * x.powi(3))).tanh()),
+        Activation::Gelu => gated * 0.5 * ((x * FRAC_1_SQRT_2).erf() + 1.0),
+        Activation::GeluTanh => gated * 0.5 * (cubic(x).tanh() + 1.0),
         Activation::Silu => gated * sigmoid(x),
         Activation::Sigmoid => sigmoid(x),
         Activation::Tanh => x.tanh(),
@@ -55,88 +44,76 @@ pub fn activation(kind: Activation, x: f64) -> f64 {
         Activation::Relu6 => x.clamp(0.0, 6.0),
         Activation::HardSigmoid => (x / 6.0 + 0.5).clamp(0.0, 1.0),
         Activation::HardSwish => gated * (x / 6.0 + 0.5).clamp(0.0, 1.0),
-        Activation::QuickGelu => gated * sigmoid(QUICK * x),
-        Activation::LeakyRelu(slope) => {
-            if x < 0.0 {
-                f64::from(slope) * x
-            } else {
-                x
-            }
-        }
-        Activation::Elu(slope) => {
-            if x < 0.0 {
-                f64::from(slope) * x.exp_m1()
-            } else {
-                x
-            }
-        }
+        Activation::QuickGelu => gated * sigmoid(x * QUICK),
+        Activation::LeakyRelu(of) => slope(of, x),
+        Activation::Elu(of) => slope(of, x.exp_m1()),
         _ => panic!("no reference of {kind:?}"),
     }
 }
 
 /// f'(x).
-pub fn derivative(kind: Activation, x: f64) -> f64 {
-    let step = |low: f64, high: f64, inside: f64| {
-        if x.is_nan() {
-            x
-        } else if x > low && x < high {
-            inside
-        } else {
-            0.0
-        }
+pub fn derivative(kind: Activation, x: impl Into<Number>) -> Number {
+    let x: Number = x.into();
+    let is_above = |least: f64| x > least.into();
+    // A NaN stays one.
+    let step = |low: f64, high: f64, inside: f64| match is_above(low) && x < high.into() {
+        _ if x.value.is_nan() => x,
+        true => inside.into(),
+        false => 0.0.into(),
     };
     // It is at its limit long before.
     let x = x.clamp(CLOSED, -CLOSED);
     let s = sigmoid(x);
+    let one = Number::from(1.0);
     match kind {
-        Activation::Identity => 1.0,
-        Activation::Relu => {
-            if x.is_nan() {
-                x
-            } else {
-                f64::from(u8::from(x > 0.0))
-            }
+        Activation::Identity => one,
+        Activation::Relu => match x.value.is_nan() {
+            true => x,
+            false => f64::from(u8::from(is_above(0.0))).into(),
+        },
+        Activation::Gelu => {
+            let density = (-x.square() / 2.0).exp() / (2.0 * PI).sqrt();
+            ((x * FRAC_1_SQRT_2).erf() + 1.0) * 0.5 + x * density
         }
-        Activation::Gelu => 0.5 * (1.0 + erf(x * FRAC_1_SQRT_2)) + x * (-x * x / 2.0).exp() / (2.0 * PI).sqrt(),
         Activation::GeluTanh => {
-            let t = (TANH[0] * (x + TANH[1] * x.powi(3))).tanh();
-            0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * TANH[0] * (1.0 + 3.0 * TANH[1] * x * x)
+            let t = ((x + x.square() * x * TANH[1]) * TANH[0]).tanh();
+            (t + 1.0) * 0.5 + x * 0.5 * (one - t * t) * TANH[0] * (x.square() * (3.0 * TANH[1]) + 1.0)
         }
-        Activation::Silu => s * (1.0 + x * (1.0 - s)),
-        Activation::Sigmoid => s * (1.0 - s),
-        Activation::Tanh => 1.0 - x.tanh().powi(2),
+        Activation::Silu => s * (x * (one - s) + 1.0),
+        Activation::Sigmoid => s * sigmoid(-x),
+        Activation::Tanh => sigmoid(x * 2.0) * sigmoid(x * -2.0) * 4.0,
         Activation::Softplus => s,
         Activation::Mish => {
             let t = softplus(x).tanh();
-            t + x * (1.0 - t * t) * s
+            t + x * (one - t * t) * s
         }
         Activation::Relu6 => step(0.0, 6.0, 1.0),
         Activation::HardSigmoid => step(-3.0, 3.0, 1.0 / 6.0),
         Activation::HardSwish => {
-            if x <= -3.0 {
-                0.0
-            } else if x < 3.0 {
+            if x <= (-3.0).into() {
+                0.0.into()
+            } else if x < 3.0.into() {
                 x / 3.0 + 0.5
             } else {
                 x * 0.0 + 1.0
             }
         }
         Activation::QuickGelu => {
-            let s = sigmoid(QUICK * x);
-            s * (1.0 + QUICK * x * (1.0 - s))
+            let s = sigmoid(x * QUICK);
+            s * (x * (one - s) * QUICK + 1.0)
         }
         Activation::LeakyRelu(slope) => {
-            if x > 0.0 {
-                1.0
+            if is_above(0.0) {
+                one
             } else {
                 x * 0.0 + f64::from(slope)
             }
         }
         Activation::Elu(slope) => {
-            if x > 0.0 {
-                1.0
+            if is_above(0.0) {
+                one
             } else {
-                f64::from(slope) * x.exp()
+                x.exp() * f64::from(slope)
             }
         }
         _ => panic!("no reference of {kind:?}"),

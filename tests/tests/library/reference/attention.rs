@@ -1,5 +1,7 @@
 //! Attention in `f64`.
 
+use super::number::{Number, Total, totals};
+
 /// The extents and options of attention.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
@@ -19,6 +21,8 @@ pub struct Shape {
     pub window: [Option<usize>; 2],
     /// What scores are multiplied by.
     pub scale: f64,
+    /// The roundoff of the element type: probabilities and gradients of scores are rounded to it before they are factors.
+    pub rounding: f64,
 }
 
 impl Shape {
@@ -50,54 +54,68 @@ impl Shape {
         })
     }
 
-    fn inner(&self, a: &[f64], b: &[f64]) -> f64 {
-        a[..self.depth].iter().zip(b).map(|(a, b)| a * b).sum()
+    fn inner(&self, a: &[f64], b: &[f64]) -> Number {
+        let mut total = Total::default();
+        a[..self.depth].iter().zip(b).for_each(|(a, b)| total.add_product(*a, *b));
+        total.number()
     }
 
     /// The probabilities of a row, and the logarithm of its sum.
-    fn probabilities(&self, q: &[f64], k: &[f64], seen: &[bool]) -> (Vec<f64>, f64) {
+    fn probabilities(&self, q: &[f64], k: &[f64], seen: &[bool]) -> (Vec<Number>, Number) {
+        let least = Number::from(f64::NEG_INFINITY);
         let score = |(j, seen): (usize, &bool)| {
-            if *seen { self.scale * self.inner(q, &k[j * self.depth..]) } else { f64::NEG_INFINITY }
+            if *seen { self.inner(q, &k[j * self.depth..]) * self.scale } else { least }
         };
-        let scores: Vec<f64> = seen.iter().enumerate().map(score).collect();
-        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if scores.iter().all(|score| *score == f64::NEG_INFINITY) {
-            return (vec![0.0; seen.len()], most);
+        let scores: Vec<Number> = seen.iter().enumerate().map(score).collect();
+        let most = Number::from(scores.iter().map(|score| score.value).fold(f64::NEG_INFINITY, f64::max));
+        if scores.iter().all(|score| *score == least) {
+            return (vec![0.0.into(); seen.len()], most);
         }
-        let total: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+        let total: Number = scores.iter().map(|score| (*score - most).exp()).sum();
         let lse = most + total.ln();
-        (scores.iter().map(|score| (score - lse).exp()).collect(), lse)
+        (scores.iter().map(|score| (*score - lse).exp()).collect(), lse)
+    }
+
+    /// The row of o of probabilities, and keys that begin there.
+    fn row(&self, p: &[Number], v: &[f64]) -> Vec<Number> {
+        let mut o = vec![Total::default(); self.depth];
+        for (j, p) in p.iter().enumerate().filter(|(_, p)| p.value != 0.0) {
+            let p = p.stored(self.rounding);
+            o.iter_mut().zip(&v[j * self.depth..]).for_each(|(o, v)| *o += p * *v);
+        }
+        totals(o)
     }
 
     /// o, and the logarithms of sums.
-    pub fn forward(&self, q: &[f64], k: &[f64], v: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let (mut o, mut sums) = (vec![0.0; self.of_q()], Vec::new());
+    pub fn forward(&self, q: &[f64], k: &[f64], v: &[f64]) -> [Vec<Number>; 2] {
+        let (mut o, mut sums) = (Vec::new(), Vec::new());
         for (at, keys, seen) in self.rows() {
             let (p, lse) = self.probabilities(&q[at..], &k[keys..], &seen);
-            for (j, p) in p.iter().enumerate().filter(|(_, p)| **p != 0.0) {
-                (0..self.depth).for_each(|d| o[at + d] += p * v[keys + j * self.depth + d]);
-            }
+            o.extend(self.row(&p, &v[keys..]));
             sums.push(lse);
         }
-        (o, sums)
+        [o, sums]
     }
 
-    /// dq, dk and dv.
-    pub fn backward(&self, q: &[f64], k: &[f64], v: &[f64], d_o: &[f64]) -> [Vec<f64>; 3] {
-        let (mut dq, mut dk, mut dv) = (vec![0.0; self.of_q()], vec![0.0; self.of_k()], vec![0.0; self.of_k()]);
+    /// dq, dk and dv, from o, which is rounded between.
+    pub fn backward(&self, q: &[f64], k: &[f64], v: &[f64], d_o: &[f64]) -> [Vec<Number>; 3] {
+        let [mut dq, mut dk, mut dv] = [self.of_q(), self.of_k(), self.of_k()].map(|n| vec![Total::default(); n]);
         for (at, keys, seen) in self.rows() {
             let (p, _) = self.probabilities(&q[at..], &k[keys..], &seen);
-            let dp: Vec<f64> = (0..self.keys).map(|j| self.inner(&d_o[at..], &v[keys + j * self.depth..])).collect();
-            let mean: f64 = p.iter().zip(&dp).filter(|(p, _)| **p != 0.0).map(|(p, dp)| p * dp).sum();
-            for j in (0..self.keys).filter(|&j| p[j] != 0.0) {
-                let (key, ds) = (keys + j * self.depth, p[j] * (dp[j] - mean) * self.scale);
+            let o = self.row(&p, &v[keys..]);
+            let mean: Number = o.iter().zip(&d_o[at..]).map(|(o, d_o)| o.stored(self.rounding) * *d_o).sum();
+            for j in (0..self.keys).filter(|&j| p[j].value != 0.0) {
+                let key = keys + j * self.depth;
+                let dp = self.inner(&d_o[at..], &v[key..]);
+                let ds = (p[j] * (dp - mean)).stored(self.rounding) * self.scale;
+                let p = p[j].stored(self.rounding);
                 for d in 0..self.depth {
-                    dv[key + d] += p[j] * d_o[at + d];
+                    dv[key + d] += p * d_o[at + d];
                     dk[key + d] += ds * q[at + d];
                     dq[at + d] += ds * k[key + d];
                 }
             }
         }
-        [dq, dk, dv]
+        [dq, dk, dv].map(totals)
     }
 }

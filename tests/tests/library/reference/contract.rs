@@ -1,5 +1,6 @@
 //! What contractions are, in `f64`.
 
+use super::number::{Number, Total};
 use triton_kernels::contract::notation::Notation;
 
 /// α · Σ x · y + β · z, of arrays whose last axis is contiguous: loops over every letter, those of the output outside.
@@ -11,7 +12,7 @@ pub fn contraction(
     [x, y, z]: [&[f64]; 3],
     alpha: f64,
     beta: f64,
-) -> Vec<f64> {
+) -> Vec<Number> {
     let [of_x, of_y] = &notation.operands;
     let all = [of_x, of_y, &notation.output];
     // Letters of the output first; each with its extent.
@@ -34,18 +35,18 @@ pub fn contraction(
     };
     let mut at = vec![0; letters.len()];
     let sum = |i: usize| {
-        let mut sum = 0.0;
+        let mut sum = Total::default();
         for j in 0..terms {
             let mut rest = i * terms + j;
             for (index, (_, extent)) in at.iter_mut().zip(&letters).rev() {
                 (*index, rest) = (rest % extent, rest / extent);
             }
-            sum += x[place(0, &at)] * y[place(1, &at)];
+            sum.add_product(x[place(0, &at)], y[place(1, &at)]);
         }
-        sum
+        sum.number()
     };
-    let sums: Vec<f64> = (0..outputs).map(sum).collect();
+    let sums: Vec<Number> = (0..outputs).map(sum).collect();
     // The old z is not read where it does not count.
     let old = |i: usize| if beta == 0.0 { 0.0 } else { beta * z[i] };
-    sums.into_iter().enumerate().map(|(i, sum)| alpha * sum + old(i)).collect()
+    sums.into_iter().enumerate().map(|(i, sum)| sum * alpha + old(i)).collect()
 }

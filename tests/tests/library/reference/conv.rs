@@ -1,5 +1,7 @@
 //! Convolutions in `f64`, element by element.
 
+use super::number::{Number, Total, totals};
+
 /// The extents and options of a convolution: x is `[N, H, W, C]`, w is `[K, R, S, C]`, y is `[N, P, Q, K]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Conv {
@@ -49,25 +51,25 @@ impl Conv {
     }
 
     /// y.
-    pub fn forward(&self, x: &[f64], w: &[f64]) -> Vec<f64> {
+    pub fn forward(&self, x: &[f64], w: &[f64]) -> Vec<Number> {
         let [p, q] = self.places();
-        let mut y = vec![0.0; self.x[0] * p * q * self.w[0]];
-        self.products(|i, j, k| y[k] += x[i] * w[j]);
-        y
+        let mut y = vec![Total::default(); self.x[0] * p * q * self.w[0]];
+        self.products(|i, j, k| y[k].add_product(x[i], w[j]));
+        totals(y)
     }
 
     /// dx.
-    pub fn input_gradient(&self, dy: &[f64], w: &[f64]) -> Vec<f64> {
-        let mut dx = vec![0.0; self.x.iter().product()];
-        self.products(|i, j, k| dx[i] += dy[k] * w[j]);
-        dx
+    pub fn input_gradient(&self, dy: &[f64], w: &[f64]) -> Vec<Number> {
+        let mut dx = vec![Total::default(); self.x.iter().product()];
+        self.products(|i, j, k| dx[i].add_product(dy[k], w[j]));
+        totals(dx)
     }
 
     /// dw.
-    pub fn weight_gradient(&self, x: &[f64], dy: &[f64]) -> Vec<f64> {
-        let mut dw = vec![0.0; self.w.iter().product::<usize>() * self.x[3]];
-        self.products(|i, j, k| dw[j] += dy[k] * x[i]);
-        dw
+    pub fn weight_gradient(&self, x: &[f64], dy: &[f64]) -> Vec<Number> {
+        let mut dw = vec![Total::default(); self.w.iter().product::<usize>() * self.x[3]];
+        self.products(|i, j, k| dw[j].add_product(dy[k], x[i]));
+        totals(dw)
     }
 }
 
@@ -77,7 +79,7 @@ pub fn shift_conv(
     [images, height, width, channels]: [usize; 4],
     w: &[f64],
     shifts: &[(i32, i32)],
-) -> Vec<f64> {
+) -> Vec<Number> {
     let filters = w.len() / channels.max(1);
     let mut y = Vec::with_capacity(images * height * width * filters);
     for place in 0..images * height * width {
@@ -92,7 +94,7 @@ pub fn shift_conv(
             })
             .collect();
         for filter in 0..filters {
-            y.push((0..channels).map(|c| moved[c] * w[filter * channels + c]).sum());
+            y.push((0..channels).map(|c| Number::from(moved[c]) * w[filter * channels + c]).sum());
         }
     }
     y

@@ -1,4 +1,4 @@
-//! What operations are, in `f64`: plain loops, which share no code with the library.
+//! What operations are, in `f64`: plain loops, which share no code with the library, with bounds of what is lost in floating point ([`number`]).
 
 pub mod activation;
 pub mod attention;
@@ -11,6 +11,7 @@ pub mod gemm;
 pub mod loss;
 pub mod norm;
 pub mod norm_backward;
+pub mod number;
 pub mod optim;
 pub mod rotary;
 pub mod softmax;

@@ -1,8 +1,9 @@
 //! Activations, gated ones, and their gradients.
 
-use super::{bound, gradient, normals, order, pairs};
+use super::{gradient, normals, order, pairs};
 use crate::harness::{Case, Operand, Scalar, compare, refused, type_name};
 use crate::reference::activation::{self as reference, derivative};
+use crate::reference::number::Number;
 use triton::{bf16, f16};
 use triton_kernels::Activation;
 use triton_kernels::rows::{FloatElement, activation, activation_backward, gated, gated_backward};
@@ -34,29 +35,27 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
                 let (mx, mdy, mg) = (x.upload(stream)?, dy.upload(stream)?, gate.upload(stream)?);
                 let (of_x, of_dy, of_gate) = (x.view(&mx)?, dy.view(&mdy)?, gate.view(&mg)?);
                 let [y, other] = [3, 4].map(|i| Operand::<T, 2>::output(shape, orders[i]));
-                // Differences of near numbers lose some bits of `f32`.
-                let close = bound::<T>(1) + 64.0 * bound::<f32>(1);
-                let each = |f: &dyn Fn(usize) -> f64| (0..xs.len()).map(f).collect::<Vec<f64>>();
+                let each = |f: &dyn Fn(usize) -> Number| (0..xs.len()).map(f).collect::<Vec<Number>>();
 
                 let (mut my, mut mo) = (y.upload(stream)?, other.upload(stream)?);
                 activation(kind, of_x, y.view_mut(&mut my)?).launch(stream)?;
                 let expected = each(&|i| reference::activation(kind, xs[i]));
-                compare("y", &y.download(stream, &my)?, &expected, close)?;
+                compare::<T>("y", &y.download(stream, &my)?, &expected)?;
 
                 activation_backward(kind, of_x, of_dy, y.view_mut(&mut my)?).launch(stream)?;
-                let expected = each(&|i| dys[i] * derivative(kind, xs[i]));
-                compare("dx", &y.download(stream, &my)?, &expected, close)?;
+                let expected = each(&|i| derivative(kind, xs[i]) * dys[i]);
+                compare::<T>("dx", &y.download(stream, &my)?, &expected)?;
 
                 gated(kind, of_x, of_gate, y.view_mut(&mut my)?).launch(stream)?;
                 let expected = each(&|i| reference::activation(kind, xs[i]) * gates[i]);
-                compare("gated", &y.download(stream, &my)?, &expected, close)?;
+                compare::<T>("gated", &y.download(stream, &my)?, &expected)?;
 
                 let (dx, dgate) = (y.view_mut(&mut my)?, other.view_mut(&mut mo)?);
                 gated_backward(kind, of_x, of_gate, of_dy, dx, dgate).launch(stream)?;
-                let expected = each(&|i| dys[i] * gates[i] * derivative(kind, xs[i]));
-                compare("dx of gated", &y.download(stream, &my)?, &expected, close)?;
-                let expected = each(&|i| dys[i] * reference::activation(kind, xs[i]));
-                compare("dgate", &other.download(stream, &mo)?, &expected, close)
+                let expected = each(&|i| derivative(kind, xs[i]) * gates[i] * dys[i]);
+                compare::<T>("dx of gated", &y.download(stream, &my)?, &expected)?;
+                let expected = each(&|i| reference::activation(kind, xs[i]) * dys[i]);
+                compare::<T>("dgate", &other.download(stream, &mo)?, &expected)
             }));
         }
     }
@@ -70,11 +69,11 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
                 let (mx, mut my) = (x.upload(stream)?, y.upload(stream)?);
                 let xs = x.values();
                 activation(kind, x.view(&mx)?, y.view_mut(&mut my)?).launch(stream)?;
-                let expected: Vec<f64> = xs.iter().map(|x| reference::activation(kind, *x)).collect();
-                compare("y", &y.download(stream, &my)?, &expected, bound::<T>(1) + 64.0 * bound::<f32>(1))?;
+                let expected: Vec<Number> = xs.iter().map(|x| reference::activation(kind, *x)).collect();
+                compare::<T>("y", &y.download(stream, &my)?, &expected)?;
                 activation_backward(kind, x.view(&mx)?, x.view(&mx)?, y.view_mut(&mut my)?).launch(stream)?;
-                let expected: Vec<f64> = xs.iter().map(|x| x * derivative(kind, *x)).collect();
-                compare("dx", &y.download(stream, &my)?, &expected, bound::<T>(1) + 64.0 * bound::<f32>(1))
+                let expected: Vec<Number> = xs.iter().map(|x| derivative(kind, *x) * *x).collect();
+                compare::<T>("dx", &y.download(stream, &my)?, &expected)
             },
         ));
     }
@@ -85,9 +84,9 @@ fn gradients(cases: &mut Vec<Case>) {
         cases.push(Case::new(format!("activation gradient of the reference {kind:?}"), move |_, random| {
             // Beside the kink of relu.
             let x: Vec<f64> = normals(random, 64).iter().map(|x| x + 1e-3f64.copysign(*x)).collect();
-            let f = |x: &[f64]| x.iter().map(|x| reference::activation(kind, *x)).collect::<Vec<f64>>();
+            let f = |x: &[f64]| x.iter().map(|x| reference::activation(kind, *x)).collect::<Vec<Number>>();
             gradient("for x", random, &x, f, |x, dy| {
-                x.iter().zip(dy).map(|(x, dy)| dy * derivative(kind, *x)).collect()
+                x.iter().zip(dy).map(|(x, dy)| derivative(kind, *x) * *dy).collect()
             })
         }));
     }

@@ -1,8 +1,9 @@
 //! Random numbers and dropout.
 
-use super::{bound, order, pairs};
-use crate::harness::{Case, Failure, Operand, Outcome, Scalar, compare, refused, type_name};
+use super::{order, pairs};
+use crate::harness::{Case, Failure, Operand, Outcome, Scalar, compare, refused, same, type_name};
 use crate::reference::dropout as reference;
+use crate::reference::number::{Number, erf};
 use triton::prelude::*;
 use triton_kernels::functions;
 use triton_kernels::rows::{FloatElement, dropout};
@@ -111,11 +112,11 @@ fn distributions(cases: &mut Vec<Case>) {
             let (uniform, normal) = (stream.download(&uniform)?, stream.download(&normal)?);
             for (counter, found) in uniform.iter().enumerate() {
                 let [word, ..] = reference::philox([counter as u32, 0, 0, 0], [seed as u32, (seed >> 32) as u32]);
-                compare("rand", &[f64::from(*found)], &[f64::from(word >> 8) / 2f64.powi(24)], 0.0)?;
+                same("rand", &[f64::from(*found)], &[f64::from(word >> 8) / 2f64.powi(24)])?;
             }
             // Exceeded by one in 10⁸.
             let of = |of: Vec<f32>| of.into_iter().map(f64::from).collect::<Vec<f64>>();
-            let below = |x: f64| 0.5 * (1.0 + crate::reference::activation::erf(x / 2f64.sqrt()));
+            let below = |x: f64| 0.5 * (1.0 + erf(x / 2f64.sqrt()));
             let found = [distance(of(uniform), |x| x), distance(of(normal), below)];
             if found.iter().all(|d| *d < 3.1) { Ok(()) } else { Err(Failure(format!("distances of {found:?}"))) }
         }));
@@ -167,16 +168,16 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
             let scale = reference::scale(p);
             let of = |(at, x): (usize, f64)| {
                 let place = [at / shape[1], at % shape[1]];
-                if reference::stays(place, shape[1], p, seed, offset) { x * scale } else { 0.0 }
+                if reference::stays(place, shape[1], p, seed, offset) { Number::from(x) * scale } else { 0.0.into() }
             };
-            let expected: Vec<f64> = x.values().into_iter().enumerate().map(of).collect();
+            let expected: Vec<Number> = x.values().into_iter().enumerate().map(of).collect();
             let memory = x.upload(stream)?;
             for _ in 0..2 {
                 let mut found = y.upload(stream)?;
                 dropout(x.view(&memory)?, y.view_mut(&mut found)?, p, seed, offset).launch(stream)?;
                 let found = y.download(stream, &found)?;
-                compare("y", &found, &expected, bound::<T>(1))?;
-                if found.iter().zip(&expected).any(|(a, b)| (*a == 0.0) != (*b == 0.0) && b.abs() > 1e-6) {
+                compare::<T>("y", &found, &expected)?;
+                if found.iter().zip(&expected).any(|(a, b)| (*a == 0.0) != (b.value == 0.0) && b.value.abs() > 1e-6) {
                     return Err(Failure("other elements are dropped".to_string()));
                 }
             }

@@ -1,7 +1,7 @@
 //! Embeddings and rotary embeddings.
 
-use super::{bound, gradient, normals, order};
-use crate::harness::{Case, Failure, Operand, Scalar, compare, refused, type_name};
+use super::{gradient, normals, order};
+use crate::harness::{Case, Failure, Operand, Scalar, compare, refused, same, type_name};
 use crate::reference::rotary as reference;
 use triton::{bf16, f16};
 use triton_kernels::rows::{FloatElement, Pairs, embedding, embedding_backward, rotary, rotary_backward};
@@ -65,7 +65,7 @@ fn embeddings<T: FloatElement + Scalar>(cases: &mut Vec<Case>, rows: usize, tabl
                 (0..columns).map(move |j| at.map_or(0.0, |at| values[at + j]))
             })
             .collect();
-        compare("out", &out.download(stream, &mo)?, &expected, 0.0)?;
+        same("out", &out.download(stream, &mo)?, &expected)?;
 
         // Sums of whole numbers are the same in any order.
         let dy = Operand::<T, 2>::whole([rows, columns], order(turn + 1), random, 8);
@@ -81,7 +81,7 @@ fn embeddings<T: FloatElement + Scalar>(cases: &mut Vec<Case>, rows: usize, tabl
             let mut memory = before.upload(stream)?;
             let launch = embedding_backward(dy.view(&of_dy)?, ids.view(&mi)?, before.view_mut(&mut memory)?);
             launch.deterministic(deterministic).launch(stream)?;
-            compare("dtable", &before.download(stream, &memory)?, &expected, 0.0)?;
+            same("dtable", &before.download(stream, &memory)?, &expected)?;
         }
         // Other numbers, twice in one order.
         let dy = Operand::<T, 2>::normal([rows, columns], order(turn), random);
@@ -128,7 +128,7 @@ fn rotaries<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: [usize; 3], 
                 let sines: Vec<f64> = ss[at..at + half].iter().map(|s| if back { -s } else { *s }).collect();
                 expected.extend(reference::rotary(head, &cs[at..at + half], &sines, pairs));
             }
-            compare("y", &y.download(stream, &my)?, &expected, bound::<T>(2))?;
+            compare::<T>("y", &y.download(stream, &my)?, &expected)?;
         }
         Ok(())
     }));

@@ -11,7 +11,8 @@ mod norm;
 mod optim;
 mod softmax;
 
-use crate::harness::{Case, Family, bound, gradient, normals, operand, order, pairs};
+use crate::harness::{Case, Family, gradient, normals, operand, order, pairs};
+use crate::reference::number::Number;
 
 /// Operations over rows.
 pub const FAMILY: Family = Family::new("rows", cases);
@@ -33,6 +34,6 @@ fn cases() -> Vec<Case> {
 }
 
 /// A function of rows, applied to each.
-fn by_rows(x: &[f64], columns: usize, f: impl Fn(usize, &[f64]) -> Vec<f64>) -> Vec<f64> {
+fn by_rows<A>(x: &[A], columns: usize, f: impl Fn(usize, &[A]) -> Vec<Number>) -> Vec<Number> {
     x.chunks(columns.max(1)).enumerate().flat_map(|(i, row)| f(i, row)).collect()
 }

@@ -1,9 +1,10 @@
 //! Layer norm, RMS norm, and their gradients.
 
-use super::{bound, by_rows, gradient, normals, operand, order, pairs};
-use crate::harness::{Case, Operand, Order, Scalar, compare, refused, type_name};
+use super::{by_rows, gradient, normals, operand, order, pairs};
+use crate::harness::{Case, Operand, Order, Scalar, compare, refused, same, type_name};
 use crate::reference::norm as reference;
 use crate::reference::norm_backward as backward;
+use crate::reference::number::{Number, Total, exact, totals, values};
 use triton::{View, bf16, f16};
 use triton_kernels::rows::{FloatElement, layer_norm, layer_norm_backward, rms_norm, rms_norm_backward};
 
@@ -67,7 +68,7 @@ fn forward<T: FloatElement + Scalar>(
         }
         let of_row = |_: usize, row: &[f64]| reference::norm(row, &ws, mean.then_some(&bs), 1e-3);
         let expected = by_rows(&xs, columns, of_row);
-        let statistics: Vec<(f64, f64)> =
+        let statistics: Vec<(Number, Number)> =
             xs.chunks(columns.max(1)).map(|row| reference::statistics(row, mean, 1e-3)).collect();
         let (mx, mr, mw, mb) = (x.upload(stream)?, r.upload(stream)?, w.upload(stream)?, b.upload(stream)?);
         let (mut my, mut ms) = (y.upload(stream)?, sum.upload(stream)?);
@@ -82,19 +83,17 @@ fn forward<T: FloatElement + Scalar>(
         let launch = launch.epsilon(1e-3).scales(scales.view_mut(&mut mc)?);
         let launch = if adds { launch.residual(r.view(&mr)?, sum.view_mut(&mut ms)?) } else { launch };
         if looped { launch.instance(LOOP) } else { launch }.launch(stream)?;
-        // One column is 0 after its mean is subtracted, but for the rounding of the mean.
-        let close = 16.0 * bound::<f32>(columns) + bound::<T>(1);
-        compare("y", &y.download(stream, &my)?, &expected, close)?;
+        compare::<T>("y", &y.download(stream, &my)?, &expected)?;
         if adds && columns > 0 {
-            compare("sum", &sum.download(stream, &ms)?, &xs, 0.0)?;
+            same("sum", &sum.download(stream, &ms)?, &xs)?;
         }
         if columns > 0 {
-            let scale: Vec<f64> = statistics.iter().map(|of| of.1).collect();
-            compare("scales", &scales.download(stream, &mc)?, &scale, 8.0 * bound::<f32>(columns))?;
+            let scale: Vec<Number> = statistics.iter().map(|of| of.1).collect();
+            compare::<f32>("scales", &scales.download(stream, &mc)?, &scale)?;
         }
         if mean && columns > 0 {
-            let centre: Vec<f64> = statistics.iter().map(|of| of.0).collect();
-            compare("means", &means.download(stream, &mm)?, &centre, 8.0 * bound::<f32>(columns))?;
+            let centre: Vec<Number> = statistics.iter().map(|of| of.0).collect();
+            compare::<f32>("means", &means.download(stream, &mm)?, &centre)?;
         }
         Ok(())
     }));
@@ -117,18 +116,20 @@ fn of_backward<T: FloatElement + Scalar>(
         let w = Operand::<T, 1>::normal([columns], order(turn + 2), random);
         let (xs, dys, ws, adds) = (x.values(), dy.values(), w.values(), turn % 2 == 1);
         let of_rows = || xs.chunks(columns.max(1));
-        let statistics: Vec<(f64, f64)> = of_rows().map(|row| reference::statistics(row, mean, 1e-2)).collect();
-        let (mut dxs, mut dws, mut dbs) = (past.values(), vec![0.0; columns], vec![0.0; columns]);
+        let statistics: Vec<(Number, Number)> = of_rows().map(|row| reference::statistics(row, mean, 1e-2)).collect();
+        let mut dxs = exact(&past.values());
+        let [mut dws, mut dbs] = [(); 2].map(|()| vec![Total::default(); columns]);
         for (i, row) in of_rows().enumerate() {
             let at = i * columns..(i + 1) * columns;
             let [dx, dw, db] = backward::norm_backward(row, &ws, &dys[at.clone()], mean, 1e-2);
-            dxs[at].iter_mut().zip(dx).for_each(|(to, dx)| *to = dx + if adds { *to } else { 0.0 });
+            dxs[at].iter_mut().zip(dx).for_each(|(to, dx)| *to = if adds { dx + *to } else { dx });
             dws.iter_mut().zip(dw).for_each(|(to, dw)| *to += dw);
             dbs.iter_mut().zip(db).for_each(|(to, db)| *to += db);
         }
-        let of = |part: fn(&(f64, f64)) -> f64| statistics.iter().map(part).collect::<Vec<f64>>();
-        let centre = operand::<f32, 1>([if columns > 0 { rows } else { 0 }], Order::Rows, &of(|of| of.0));
-        let scale = operand::<f32, 1>([if columns > 0 { rows } else { 0 }], order(turn), &of(|of| of.1));
+        let (dws, dbs) = (totals(dws), totals(dbs));
+        let of = |part: fn(&(Number, Number)) -> f64| statistics.iter().map(part).collect::<Vec<f64>>();
+        let centre = operand::<f32, 1>([if columns > 0 { rows } else { 0 }], Order::Rows, &of(|of| of.0.value));
+        let scale = operand::<f32, 1>([if columns > 0 { rows } else { 0 }], order(turn), &of(|of| of.1.value));
         let (mx, mdy, mp, mw) = (x.upload(stream)?, dy.upload(stream)?, past.upload(stream)?, w.upload(stream)?);
         let (mc, ms) = (centre.upload(stream)?, scale.upload(stream)?);
         let mut first = None;
@@ -162,21 +163,16 @@ fn of_backward<T: FloatElement + Scalar>(
             }
             .launch(stream)?;
             let found = dx.download(stream, &mdx)?;
-            let close = 32.0 * bound::<f32>(columns) + bound::<T>(1);
-            if columns > 2 {
-                compare("dx", &found, &dxs, close)?;
-            }
+            compare::<T>("dx", &found, &dxs)?;
             let [found_dw, found_db] = match parameters {
-                0 => [dws.clone(), dbs.clone()],
+                0 => [values(&dws), values(&dbs)],
                 1 => [dw.download(stream, &mdw)?, db.download(stream, &mdb)?],
                 _ => [narrow_dw.download(stream, &ndw)?, narrow_db.download(stream, &ndb)?],
             };
-            let close = 16.0 * bound::<f32>(rows) + if parameters == 2 { bound::<T>(1) } else { 0.0 };
-            if columns > 1 {
-                compare("dw", &found_dw, &dws, close)?;
-            }
+            let close = if parameters == 2 { compare::<T> } else { compare::<f32> };
+            close("dw", &found_dw, &dws)?;
             if mean {
-                compare("db", &found_db, &dbs, close)?;
+                close("db", &found_db, &dbs)?;
             }
             let bits = [found, found_dw].concat();
             if first.get_or_insert_with(|| bits.clone()) != &bits {

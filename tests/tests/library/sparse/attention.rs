@@ -1,7 +1,8 @@
 //! Attention by its launches, forward and backward, and gradients of the reference.
 
 use super::problem::{Pattern, Problem, download};
-use crate::harness::{Case, Operand, Scalar, bound, compare, gradient, normals, order, type_name};
+use crate::harness::{Case, Operand, Scalar, compare, gradient, normals, order, type_name};
+use crate::reference::number::Number;
 use crate::reference::sparse::{Attention, Gradients};
 use triton::{bf16, f16};
 use triton_kernels::FloatElement;
@@ -53,11 +54,13 @@ fn fused<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, turn
         let (values, mut outside) = (operands.each_ref().map(Operand::values), problem.outside(layout.mask()));
         let later = |at: &usize| is_causal && at % n > at / n % n;
         (0..outside.len()).filter(later).for_each(|at| outside[at] = f64::NEG_INFINITY);
+        let rounding = T::rounding();
         let expected = problem.each_head(|index, head| {
             let [q, k, v] = values.each_ref().map(|x| problem.of_head(x, index));
-            Attention { q, k, v, added: &outside[head * n * n..][..n * n], depth: problem.depth, scale }.output()
+            Attention { q, k, v, added: &outside[head * n * n..][..n * n], depth: problem.depth, scale, rounding }
+                .output()
         });
-        compare("out", &out.download(stream, &found)?, &expected, 4.0 * bound::<T>(problem.depth.max(n)))
+        compare::<T>("out", &out.download(stream, &found)?, &expected)
     }));
 }
 
@@ -95,16 +98,15 @@ fn composed<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, t
         for index in 0..problem.batch * problem.heads {
             let [q, k, v, d_out] = values.each_ref().map(|x| problem.of_head(x, index));
             let added = &outside[index % problem.heads * n * n..][..n * n];
-            let of = Attention { q, k, v, added, depth: problem.depth, scale };
+            let of = Attention { q, k, v, added, depth: problem.depth, scale, rounding: T::rounding() };
             let Gradients { q, k, v, added } = of.backward(d_out);
             [of.output(), q, k, v, added].into_iter().zip(&mut expected).for_each(|(x, all)| all.extend(x));
         }
-        let close = 8.0 * bound::<T>(problem.depth.max(n));
         for (i, what) in ["out", "dq", "dk", "dv"].into_iter().enumerate() {
-            compare(what, &results[i].download(stream, &found[i])?, &expected[i], close)?;
+            compare::<T>(what, &results[i].download(stream, &found[i])?, &expected[i])?;
         }
-        let scaled: Vec<f64> = problem.blocks(mask, &expected[4]).into_iter().map(|dx| dx * scale).collect();
-        compare("dx", &download(stream, &dx)?, &scaled, close)
+        let scaled: Vec<Number> = problem.blocks(mask, &expected[4]).into_iter().map(|dx| dx * scale).collect();
+        compare::<T>("dx", &download(stream, &dx)?, &scaled)
     }));
 }
 
@@ -142,8 +144,8 @@ fn gradients(cases: &mut Vec<Case>, pattern: Pattern, what: Of) {
                     moved(&added, Of::Position, t),
                 ]
             };
-            let of = |[q, k, v, added]: &[Vec<f64>; 4], f: &dyn Fn(Attention<'_>) -> Vec<f64>| {
-                f(Attention { q, k, v, added, depth, scale: 0.25 })
+            let of = |[q, k, v, added]: &[Vec<f64>; 4], f: &dyn Fn(Attention<'_>) -> Vec<Number>| {
+                f(Attention { q, k, v, added, depth, scale: 0.25, rounding: 0.0 })
             };
             if mask.iter().all(|[h, ..]| h != head) {
                 continue;
@@ -162,7 +164,7 @@ fn gradients(cases: &mut Vec<Case>, pattern: Pattern, what: Of) {
                             Of::Values => all.v,
                             Of::Position => all.added,
                         };
-                        vec![of_one.iter().zip(&along).map(|(d, along)| d * along).sum()]
+                        vec![of_one.iter().zip(&along).map(|(d, along)| *d * *along).sum()]
                     })
                 },
             )?;

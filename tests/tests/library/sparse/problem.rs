@@ -125,7 +125,7 @@ impl Problem {
     }
 
     /// The blocks of a dense array of scores.
-    pub fn blocks(&self, mask: &BlockMask, dense: &[f64]) -> Vec<f64> {
+    pub fn blocks<A: Copy>(&self, mask: &BlockMask, dense: &[A]) -> Vec<A> {
         let (n, b) = (self.tokens(), self.block);
         let mut values = Vec::new();
         for z in 0..self.batch {
@@ -153,13 +153,13 @@ impl Problem {
     }
 
     /// A matrix of a batch and a head.
-    pub fn of_head<'a>(&self, x: &'a [f64], index: usize) -> &'a [f64] {
+    pub fn of_head<'a, A>(&self, x: &'a [A], index: usize) -> &'a [A] {
         let each = x.len() / (self.batch * self.heads);
         &x[index * each..][..each]
     }
 
     /// A function of matrices, applied to each: their number, and that of the head.
-    pub fn each_head(&self, mut f: impl FnMut(usize, usize) -> Vec<f64>) -> Vec<f64> {
+    pub fn each_head<A>(&self, mut f: impl FnMut(usize, usize) -> Vec<A>) -> Vec<A> {
         (0..self.batch * self.heads).flat_map(|index| f(index, index % self.heads)).collect()
     }
 }

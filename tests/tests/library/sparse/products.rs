@@ -1,9 +1,10 @@
 //! Products and copies of block-sparse matrices.
 
 use super::problem::{Pattern, Problem, download, poisoned, upload, values, whole};
-use crate::harness::{Case, Failure, Operand, Order, Scalar, bound, compare, order, type_name};
+use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, order, same, type_name};
 use triton::{bf16, f16};
 
+use crate::reference::number;
 use crate::reference::sparse::{product, scores, transposed};
 use triton_kernels::FloatElement;
 use triton_kernels::sparse::{BlockSparse, sddmm, spmm};
@@ -48,7 +49,7 @@ fn sampled<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, tu
             let there = |i, j| problem.has(mask, head, i, j);
             let x = scores(problem.of_head(&qs, index), problem.of_head(&ks, index), problem.depth, there);
             let n = problem.tokens();
-            if x.is_empty() { vec![0.0; n * n] } else { x.into_iter().map(|x| x * scale).collect() }
+            if x.is_empty() { vec![0.0.into(); n * n] } else { x.into_iter().map(|x| x * scale).collect() }
         });
         let expected = problem.blocks(mask, &expected);
         let (mq, mk) = (q.upload(stream)?, k.upload(stream)?);
@@ -60,7 +61,7 @@ fn sampled<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, tu
                 Some(superblocks) => launch.superblocks(superblocks),
             }
             .launch(stream)?;
-            compare("scores", &download(stream, &x)?, &expected, bound::<T>(problem.depth))?;
+            compare::<T>("scores", &download(stream, &x)?, &expected)?;
         }
         Ok(())
     }));
@@ -99,7 +100,7 @@ fn applied<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, is
         let most = 1 + turn % 3;
         for (segment, deterministic) in [(None, false), (Some(most), false), (Some(most), true)] {
             let found = run(segment, deterministic)?;
-            compare(&format!("out by {segment:?}"), &found, &expected, bound::<T>(n))?;
+            compare::<T>(&format!("out by {segment:?}"), &found, &expected)?;
             if (deterministic || segment.is_none()) && run(segment, deterministic)? != found {
                 return Err(Failure(format!("a second run by {segment:?} gives other bits")));
             }
@@ -123,7 +124,7 @@ fn exact<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, turn
         });
         let mut x = poisoned::<T>(stream, &problem, &layout)?;
         sddmm(q.view(&mq)?, k.view(&mk)?, &mut x).launch(stream)?;
-        compare("scores", &download(stream, &x)?, &problem.blocks(mask, &expected), 0.0)?;
+        same("scores", &download(stream, &x)?, &number::values(&problem.blocks(mask, &expected)))?;
 
         let count = problem.batch * layout.blocks() * problem.block * problem.block;
         let (stored, exact) = whole::<T>(random, count, 1);
@@ -131,14 +132,15 @@ fn exact<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, turn
         let dense = problem.dense(mask, &exact);
         let expected = problem.each_head(|index, _| {
             let p = problem.of_head(&dense, index);
-            let rounded = product(p, problem.of_head(&ks, index), [n, n, depth]).into_iter().map(|v| T::of(v).value());
+            let rounded =
+                product(p, problem.of_head(&ks, index), [n, n, depth]).into_iter().map(|v| T::of(v.value).value());
             rounded.collect()
         });
         for segment in [1, 2, 100] {
             let out = Operand::<T, 4>::output(problem.shape(), Order::any(random));
             let mut found = out.upload(stream)?;
             spmm(&p, k.view(&mk)?, out.view_mut(&mut found)?).segment(segment).launch(stream)?;
-            compare("out", &out.download(stream, &found)?, &expected, 0.0)?;
+            same("out", &out.download(stream, &found)?, &expected)?;
         }
         Ok(())
     }));
@@ -153,10 +155,10 @@ fn copies<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, tur
         let blocks = problem.blocks(mask, &x.values());
         let memory = x.upload(stream)?;
         let sparse = BlockSparse::from_dense(stream, x.view(&memory)?, &layout)?;
-        compare("values", &download(stream, &sparse)?, &blocks, 0.0)?;
+        same("values", &download(stream, &sparse)?, &blocks)?;
         let out = Operand::<T, 4>::output(problem.dense_shape(), order(turn + 1));
         let mut found = out.upload(stream)?;
         sparse.to_dense(stream, out.view_mut(&mut found)?)?;
-        compare("dense", &out.download(stream, &found)?, &problem.dense(mask, &blocks), 0.0)
+        same("dense", &out.download(stream, &found)?, &problem.dense(mask, &blocks))
     }));
 }

@@ -1,7 +1,8 @@
 //! Softmax of block-sparse scores, and its gradient.
 
 use super::problem::{Pattern, Problem, download, upload, values};
-use crate::harness::{Case, Operand, Outcome, Random, Scalar, bound, compare, order, type_name};
+use crate::harness::{Case, Operand, Outcome, Random, Scalar, compare, order, same, type_name};
+use crate::reference::number::{self, Number, exact};
 use crate::reference::sparse as reference;
 use triton::{View, bf16, f16};
 use triton_kernels::FloatElement;
@@ -116,22 +117,22 @@ fn long<T: FloatElement + Scalar>(cases: &mut Vec<Case>, grid: usize, is_causal:
         let is_row = move |m: usize| m == if is_causal { grid - 1 } else { 0 };
         let mask = BlockMask::from_fn([1, grid, grid], |_, m, n| is_row(m) || m == n);
         let (layout, n) = (BlockLayout::new(stream, 16, &mask)?, problem.tokens());
-        let (stored, exact) = values::<T>(random, layout.blocks() * 256);
+        let (stored, numbers) = values::<T>(random, layout.blocks() * 256);
         let mut p = upload(stream, &problem, &layout, &stored)?;
-        let mut scores = problem.dense(&mask, &exact);
+        let mut scores = problem.dense(&mask, &numbers);
         for ((at, score), outside) in scores.iter_mut().enumerate().zip(problem.outside(&mask)) {
             *score += if is_causal && at % n > at / n { f64::NEG_INFINITY } else { outside };
         }
         let launch = sparse_softmax(&mut p);
         if is_causal { launch.causal() } else { launch }.launch(stream)?;
-        let (found, close) = (download(stream, &p)?, 8.0 * bound::<f32>(n) + bound::<T>(1));
-        compare("p", &found, &problem.blocks(&mask, &reference::softmax(&scores, n)), close)?;
-        let (stored, exact) = values::<T>(random, layout.blocks() * 256);
+        let found = download(stream, &p)?;
+        compare::<T>("p", &found, &problem.blocks(&mask, &reference::softmax(&exact(&scores), n)))?;
+        let (stored, numbers) = values::<T>(random, layout.blocks() * 256);
         let mut dp = upload(stream, &problem, &layout, &stored)?;
         sparse_softmax_backward(&p, &mut dp).launch(stream)?;
-        let (p, dense) = (problem.dense(&mask, &found), problem.dense(&mask, &exact));
-        let expected = reference::softmax_backward(&p, &dense, n, 1.0);
-        compare("dp", &download(stream, &dp)?, &problem.blocks(&mask, &expected), close)
+        let (p, dense) = (problem.dense(&mask, &found), problem.dense(&mask, &numbers));
+        let expected = reference::softmax_backward(&exact(&p), &exact(&dense), n, 1.0);
+        compare::<T>("dp", &download(stream, &dp)?, &problem.blocks(&mask, &expected))
     }));
 }
 
@@ -145,7 +146,7 @@ fn run<T: FloatElement + Scalar>(
     let layout = problem.layout(stream)?;
     let (mask, n, heads) = (layout.mask(), problem.tokens(), problem.heads);
     let scale = if what == What::Nothing { 1.0 } else { 0.375 };
-    let (stored, exact) = values::<T>(random, problem.batch * layout.blocks() * problem.block * problem.block);
+    let (stored, numbers) = values::<T>(random, problem.batch * layout.blocks() * problem.block * problem.block);
     let mut x = upload(stream, &problem, &layout, &stored)?;
 
     let shared = what == What::SharedPosition;
@@ -156,19 +157,19 @@ fn run<T: FloatElement + Scalar>(
     let of_padding = masked::<T>([problem.batch, n], what.padding(), turn / 2, random);
     let (positions, masks, paddings) = (position.values(), of_mask.values(), of_padding.values());
     let outside = problem.outside(mask);
-    let dense = problem.dense(mask, &exact);
+    let dense = problem.dense(mask, &numbers);
     let expected = problem.each_head(|index, head| {
         let (z, x) = (index / heads, problem.of_head(&dense, index));
         let mut scores = Vec::with_capacity(n * n);
         for (at, x) in x.iter().enumerate() {
             let (i, j) = (at / n, at % n);
-            let mut v = x * scale + outside[head * n * n + at];
+            let mut v = Number::from(*x) * scale + outside[head * n * n + at];
             if what.positions() {
-                v += positions[if shared { at } else { index * n * n + at }];
+                v = v + positions[if shared { at } else { index * n * n + at }];
             }
-            v += what.mask().map_or(0.0, |how| added(masks[at], how));
-            v += what.padding().map_or(0.0, |how| added(paddings[z * n + j], how));
-            scores.push(if what.is_causal() && j > i { f64::NEG_INFINITY } else { v });
+            v = v + what.mask().map_or(0.0, |how| added(masks[at], how));
+            v = v + what.padding().map_or(0.0, |how| added(paddings[z * n + j], how));
+            scores.push(if what.is_causal() && j > i { f64::NEG_INFINITY.into() } else { v });
         }
         reference::softmax(&scores, n)
     });
@@ -189,11 +190,15 @@ fn run<T: FloatElement + Scalar>(
     }
     launch.launch(stream)?;
     let found = download(stream, &x)?;
-    compare("p", &found, &problem.blocks(mask, &expected), 8.0 * bound::<f32>(n) + bound::<T>(1))?;
+    compare::<T>("p", &found, &problem.blocks(mask, &expected))?;
     // Each row is of sum 1, or 0.
     let sums = |p: &[f64]| -> Vec<f64> { p.chunks(n.max(1)).map(|row| row.iter().sum()).collect() };
     let rounded = sums(&problem.dense(mask, &found)).into_iter().map(f64::round).collect::<Vec<_>>();
-    compare("the sum of a row", &rounded, &sums(&expected).into_iter().map(f64::round).collect::<Vec<_>>(), 0.0)
+    same(
+        "the sum of a row",
+        &rounded,
+        &sums(&number::values(&expected)).into_iter().map(f64::round).collect::<Vec<_>>(),
+    )
 }
 
 fn backward<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, turn: usize) {
@@ -206,17 +211,16 @@ fn backward<T: FloatElement + Scalar>(cases: &mut Vec<Case>, problem: Problem, t
         let x = problem.dense(mask, &values::<T>(random, count).1);
         let p = problem.each_head(|index, head| {
             let x = problem.of_head(&x, index).iter().zip(&outside[head * n * n..]).map(|(x, outside)| x + outside);
-            reference::softmax(&x.collect::<Vec<_>>(), n)
+            number::values(&reference::softmax(&exact(&x.collect::<Vec<_>>()), n))
         });
         let stored: Vec<T> = problem.blocks(mask, &p).into_iter().map(T::of).collect();
-        let exact: Vec<f64> = stored.iter().map(|p| p.value()).collect();
+        let numbers: Vec<f64> = stored.iter().map(|p| p.value()).collect();
         let (stored_gradient, gradient) = values::<T>(random, count);
         let p = upload(stream, &problem, &layout, &stored)?;
         let mut dp = upload(stream, &problem, &layout, &stored_gradient)?;
         sparse_softmax_backward(&p, &mut dp).scale(0.5).launch(stream)?;
-        let expected =
-            reference::softmax_backward(&problem.dense(mask, &exact), &problem.dense(mask, &gradient), n, 0.5);
-        let close = 8.0 * bound::<f32>(n) + bound::<T>(1);
-        compare("dx", &download(stream, &dp)?, &problem.blocks(mask, &expected), close)
+        let [p, gradient] = [&numbers, &gradient].map(|of| exact(&problem.dense(mask, of)));
+        let expected = reference::softmax_backward(&p, &gradient, n, 0.5);
+        compare::<T>("dx", &download(stream, &dp)?, &problem.blocks(mask, &expected))
     }));
 }
