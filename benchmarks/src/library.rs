@@ -12,7 +12,8 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use std::time::Instant;
 use triton::prelude::*;
-use triton_kernels::{Activation, Gemm, gemm};
+use triton_kernels::Activation;
+use triton_kernels::linear::{Gemm, gemm};
 
 /// Options of `library`.
 #[derive(clap::Args, Debug)]

@@ -4,8 +4,8 @@ use crate::Outcome;
 use crate::case::{Case, DType, Layouts};
 use crate::kernels::{Operands, Value};
 use triton::prelude::*;
+use triton_kernels::linear::{Gemm, GemmElement, Precision, gemm};
 use triton_kernels::select::{self, Candidates, Kernel, Kind, Order, Plan, Problem};
-use triton_kernels::{Gemm, GemmElement, Precision, gemm};
 
 /// out = x · y, sums in `f32`; products of `f32` are as exact as the type.
 #[triton::kernel(configs = [
@@ -115,7 +115,7 @@ impl Asked {
     }
 
     /// The product with it.
-    pub fn of<'a, T: GemmElement<C>, C: Element>(&self, product: Gemm<'a, T, C>) -> Gemm<'a, T, C> {
+    pub fn of<'a, T: GemmElement<C>, C: Element>(&'a self, product: Gemm<'a, T, C>) -> Gemm<'a, T, C> {
         let product = match &self.instance {
             Some(instance) => product.instance(instance),
             None => product,

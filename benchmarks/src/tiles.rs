@@ -7,7 +7,7 @@ use crate::kernels::{Operands, Value};
 use crate::products;
 use crate::rows;
 use triton::prelude::*;
-use triton_kernels::GemmElement;
+use triton_kernels::linear::GemmElement;
 
 /// out = the sums of each element of x and all before it along the last axis; a program keeps its row, of at most N columns, in registers.
 #[triton::kernel(configs = [(N = 4096, num_warps = 8)])]

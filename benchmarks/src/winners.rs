@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use triton::{Buffer, Device};
-use triton_kernels::GemmElement;
+use triton_kernels::linear::GemmElement;
 use triton_kernels::select::{self, Candidates, Instance, Kernel, Plan};
 use triton_select::{Candidates as _, Table, device_name};
 

@@ -15,7 +15,8 @@ use harness::{Failure, Outcome, Random};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use triton::prelude::*;
-use triton_kernels::{contract, gemm};
+use triton_kernels::contract::contract;
+use triton_kernels::linear::gemm;
 use triton_tests::root;
 
 /// Where the child finds the log of the driver.
@@ -134,15 +135,22 @@ fn every_operation_has_forms() {
     const OTHERS: [&str; 5] = ["instances", "instances_of", "of_rank", "of_rank_mut", "superblock"];
     let forms = graphs::forms();
     let mut operations = vec!["to_dense".to_string()];
-    for family in ["rows", "gemm", "conv", "attention", "sparse", "contract"] {
-        let path = root().join("triton-kernels/src").join(family).join("mod.rs");
-        let source = std::fs::read_to_string(path).expect("the family's module");
+    let modules =
+        ["activation", "attention", "contract", "conv", "embedding", "linear", "loss", "norm", "optim", "sparse"];
+    for module in modules {
+        let path = root().join("triton-kernels/src").join(module).join("mod.rs");
+        let source = std::fs::read_to_string(path).expect("the module");
         let exports = source.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next());
-        for exported in exports.filter(|exported| !exported.contains("reference")) {
+        for exported in exports {
             let words = exported.split([',', '{', '}', '\n']).flat_map(|item| item.rsplit("::").next());
             let names = words.map(str::trim).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
             operations.extend(names.filter(|name| !OTHERS.contains(name)).map(str::to_owned));
         }
+    }
+    for module in ["dropout.rs", "softmax.rs"] {
+        let source = std::fs::read_to_string(root().join("triton-kernels/src").join(module)).expect("the module");
+        let names = source.split("\npub fn ").skip(1).filter_map(|rest| rest.split(['<', '(']).next());
+        operations.extend(names.map(str::to_owned));
     }
     assert!(operations.len() > 40, "{operations:?}");
     for operation in &operations {

@@ -1,8 +1,9 @@
-//! The macro of `triton-kernels`.
+//! The macros of `triton-kernels`.
 
 // The file of `triton-kernels`, so that programs and the macro read a notation alike.
 #[allow(unreachable_pub, reason = "what is public in a library is not in a crate of macros")]
 mod notation;
+mod operation;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -19,6 +20,15 @@ use syn::{Expr, LitStr, Path, Token};
 #[proc_macro]
 pub fn contract(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse::<Contract>(input).and_then(|contract| contract.expand());
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// An operation of `triton-kernels` as one function: its parameters declare operands and options, its body launches it. The library's own, whose
+/// module `operation` the code names.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn operation(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let expanded = syn::parse(item).and_then(|function| operation::operation(attribute.into(), function));
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 

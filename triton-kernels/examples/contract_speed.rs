@@ -9,8 +9,10 @@ mod timer;
 
 use timer::{Timer, numbers};
 use triton::{Device, bf16};
-use triton_kernels::contract::{Computed, FloatElement, Modes, ModesMut};
-use triton_kernels::{Result, contract};
+use triton_kernels::FloatElement;
+use triton_kernels::Result;
+use triton_kernels::contract::contract;
+use triton_kernels::contract::{Computed, Modes, ModesMut};
 
 /// A contraction: its name, its notation, and its letters with their extents.
 struct Row {

@@ -8,8 +8,9 @@ mod timer;
 use clap::Parser;
 use timer::{Timer, numbers};
 use triton::prelude::*;
-use triton_kernels::conv::{Shifts, conv2d, conv2d_input_gradient, conv2d_weight_gradient, shift_conv};
-use triton_kernels::{FloatElement, GemmElement, Result, gemm};
+use triton_kernels::conv::{Shifts, conv2d, conv2d_backward_input, conv2d_backward_weight, shift_conv};
+use triton_kernels::linear::{GemmElement, gemm};
+use triton_kernels::{FloatElement, Result};
 
 /// A row of a table: x `[N, H, W, C]`, K filters of R × S, stride and padding.
 struct Row {
@@ -115,10 +116,10 @@ fn time<T: FloatElement + GemmElement<T>>(
     }
     let (mut dx, mut dw) = (stream.tensor_uninit::<T, _>(row.x)?, stream.tensor_uninit::<T, _>(row.weights())?);
     let found =
-        timer.time(|stream| conv2d_input_gradient(&y, &w, &mut dx).stride(stride).padding(padding).launch(stream))?;
+        timer.time(|stream| conv2d_backward_input(&y, &w, &mut dx).stride(stride).padding(padding).launch(stream))?;
     report(row, &format!("{kind} dx"), found);
     let found =
-        timer.time(|stream| conv2d_weight_gradient(&x, &y, &mut dw).stride(stride).padding(padding).launch(stream))?;
+        timer.time(|stream| conv2d_backward_weight(&x, &y, &mut dw).stride(stride).padding(padding).launch(stream))?;
     report(row, &format!("{kind} dw"), found);
     Ok(())
 }

@@ -5,10 +5,14 @@ mod timer;
 
 use timer::{Timer, numbers};
 use triton::{Device, bf16};
-use triton_kernels::rows::{
-    AdamWOptions, FloatElement, activation, adamw, column_sums, cross_entropy, dropout, layer_norm,
-    layer_norm_backward, rms_norm, rms_norm_backward, softmax, softmax_backward,
-};
+use triton_kernels::FloatElement;
+use triton_kernels::activation::activation;
+use triton_kernels::dropout::dropout;
+use triton_kernels::linear::column_sums;
+use triton_kernels::loss::cross_entropy;
+use triton_kernels::norm::{layer_norm, layer_norm_backward, rms_norm, rms_norm_backward};
+use triton_kernels::optim::{AdamWOptions, adamw};
+use triton_kernels::softmax::{softmax, softmax_backward};
 use triton_kernels::{Activation, Result};
 
 fn rows<T: FloatElement>(timer: &mut Timer, name: &str, shape: [usize; 2], of: fn(f32) -> T) -> Result<()> {
@@ -23,15 +27,16 @@ fn rows<T: FloatElement>(timer: &mut Timer, name: &str, shape: [usize; 2], of: f
     timer.report(&of_row("softmax"), 2 * bytes, |stream| softmax(&x, &mut y).launch(stream))?;
     timer.report(&of_row("softmax_backward"), 3 * bytes, |stream| softmax_backward(&x, &dy, &mut y).launch(stream))?;
     timer.report(&of_row("layer_norm"), 2 * bytes, |stream| {
-        layer_norm(&x, &w, &w, &mut y).means(&mut means).scales(&mut scales).launch(stream)
+        layer_norm(&x, &w, &w, &mut y).statistics(&mut means, &mut scales).launch(stream)
     })?;
     timer.report(&of_row("layer_norm_backward"), 3 * bytes, |stream| {
-        layer_norm_backward(&x, &w, &dy, &means, &scales, &mut y).parameters(&mut dw, &mut db).launch(stream)
+        layer_norm_backward(&x, &w, &dy, &means, &scales, &mut y).dw(&mut dw).db(&mut db).launch(stream)
     })?;
-    timer
-        .report(&of_row("rms_norm"), 2 * bytes, |stream| rms_norm(&x, &w, &mut y).scales(&mut scales).launch(stream))?;
+    timer.report(&of_row("rms_norm"), 2 * bytes, |stream| {
+        rms_norm(&x, &w, &mut y).statistics(&mut scales).launch(stream)
+    })?;
     timer.report(&of_row("rms_norm_backward"), 3 * bytes, |stream| {
-        rms_norm_backward(&x, &w, &dy, &scales, &mut y).weight(&mut dw).launch(stream)
+        rms_norm_backward(&x, &w, &dy, &scales, &mut y).dw(&mut dw).launch(stream)
     })?;
     timer.report(&of_row("column_sums"), bytes, |stream| column_sums(&x, &mut dw).launch(stream))
 }
@@ -61,8 +66,8 @@ fn main() -> Result<()> {
     entropy::<f32>(&mut timer, "f32", |x| x)?;
     let (n, shape) = (1 << 27, [1 << 13, 1 << 14]);
     let (x, mut y) = (numbers(&stream, shape, bf16::from_f32)?, stream.tensor_zeros(shape)?);
-    timer.report("dropout bf16 2^27", 4 * n, |stream| dropout(&x, &mut y, 0.1, 42, 0).launch(stream))?;
-    timer.report("gelu bf16 2^27", 4 * n, |stream| activation(Activation::Gelu, &x, &mut y).launch(stream))?;
+    timer.report("dropout bf16 2^27", 4 * n, |stream| dropout(&x, 0.1, 42, 0, &mut y).launch(stream))?;
+    timer.report("gelu bf16 2^27", 4 * n, |stream| activation(&x, Activation::Gelu, &mut y).launch(stream))?;
     let (mut w, g) = (numbers(&stream, shape, |x| x)?, numbers(&stream, shape, |x| x)?);
     let (mut mean, mut square) = (stream.tensor_zeros(shape)?, stream.tensor_zeros(shape)?);
     timer.report("adamw f32 2^27", 28 * n, |stream| {

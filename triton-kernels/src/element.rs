@@ -1,6 +1,7 @@
 //! Which element types operations take, and how generic code reaches the kernels that were compiled for them.
 
 use crate::Result;
+use crate::operation::Call;
 use triton::prelude::*;
 
 mod sealed {
@@ -14,9 +15,9 @@ mod sealed {
     note = "convert the operand to `f32`"
 )]
 pub trait FloatElement: Float + SumOf<Self> + sealed::Sealed {
-    /// Runs the operation that was compiled for this type.
+    /// Runs the body of an operation for this type.
     #[doc(hidden)]
-    fn dispatch<O: Operation>(operation: O::Of<'_, Self>, stream: &Stream) -> Result<()>;
+    fn run<O: Launches>(operation: O::Of<'_, Self>, call: Call<'_>) -> Result<()>;
 }
 
 /// An element type of the sums of columns of `T`: `T` itself, or `f32`.
@@ -50,70 +51,28 @@ impl SumOf<bf16> for bf16 {
     }
 }
 
-/// Numbers of rows or classes: a view of `i32`, or of `i64`, as PyTorch has them.
-#[cfg(feature = "rows")]
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Ids<'a> {
-    /// Of 32 bits.
-    I32(View<'a, i32, 1>),
-    /// Of 64 bits.
-    I64(View<'a, i64, 1>),
-}
-
-#[cfg(feature = "rows")]
-impl Ids<'_> {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        match self {
-            Ids::I32(view) => view.shape()[0],
-            Ids::I64(view) => view.shape()[0],
-        }
-    }
-}
-
-/// Ids of either width, of a view or a tensor.
-#[cfg(feature = "rows")]
-macro_rules! ids {
-    ($($id:ty = $variant:ident;)*) => {$(
-        impl<'a> From<View<'a, $id, 1>> for Ids<'a> {
-            fn from(view: View<'a, $id, 1>) -> Ids<'a> {
-                Ids::$variant(view)
-            }
-        }
-
-        impl<'a> From<&'a Tensor<$id, 1>> for Ids<'a> {
-            fn from(tensor: &'a Tensor<$id, 1>) -> Ids<'a> {
-                Ids::$variant(tensor.as_view())
-            }
-        }
-    )*};
-}
-
-#[cfg(feature = "rows")]
-ids! {
-    i32 = I32;
-    i64 = I64;
-}
-
-/// The number of each row, or −1 if there is no such row of `count`.
-#[cfg(feature = "rows")]
-#[triton::function]
-pub(crate) fn rows_of<I: Int>(ids: Tile<I>, count: i32) -> Tile<i32> {
-    select((ids >= 0) & (ids < count.to::<I>()), ids.to::<i32>(), -1)
-}
-
-/// An operation whose kernels are compiled for each [`FloatElement`].
-#[doc(hidden)]
-pub trait Operation {
-    /// With its operands.
+/// The bodies of an operation for each element type.
+pub trait Launches {
+    /// The builder.
     type Of<'a, T: FloatElement>;
 
-    fn of_f32(operation: Self::Of<'_, f32>, stream: &Stream) -> Result<()>;
+    /// Of `f32`.
+    ///
+    /// # Errors
+    /// Those of the operation.
+    fn of_f32(operation: Self::Of<'_, f32>, call: Call<'_>) -> Result<()>;
 
-    fn of_f16(operation: Self::Of<'_, f16>, stream: &Stream) -> Result<()>;
+    /// Of `f16`.
+    ///
+    /// # Errors
+    /// Those of the operation.
+    fn of_f16(operation: Self::Of<'_, f16>, call: Call<'_>) -> Result<()>;
 
-    fn of_bf16(operation: Self::Of<'_, bf16>, stream: &Stream) -> Result<()>;
+    /// Of `bf16`.
+    ///
+    /// # Errors
+    /// Those of the operation.
+    fn of_bf16(operation: Self::Of<'_, bf16>, call: Call<'_>) -> Result<()>;
 }
 
 macro_rules! elements {
@@ -121,8 +80,8 @@ macro_rules! elements {
         impl sealed::Sealed for $t {}
 
         impl FloatElement for $t {
-            fn dispatch<O: Operation>(operation: O::Of<'_, $t>, stream: &Stream) -> Result<()> {
-                O::$of(operation, stream)
+            fn run<O: Launches>(operation: O::Of<'_, $t>, call: Call<'_>) -> Result<()> {
+                O::$of(operation, call)
             }
         }
     )*};
@@ -133,30 +92,3 @@ elements! {
     f16: of_f16;
     bf16: of_bf16;
 }
-
-/// Declares the operation of a builder: what its `launch` calls, of a function that is generic over pools.
-macro_rules! operation {
-    ($name:ident: $builder:ident by $enqueue:path) => {
-        #[doc(hidden)]
-        #[derive(Debug)]
-        pub struct $name;
-
-        impl $crate::element::Operation for $name {
-            type Of<'a, T: $crate::element::FloatElement> = $builder<'a, T>;
-
-            fn of_f32(operation: $builder<'_, f32>, stream: &triton::Stream) -> $crate::Result<()> {
-                $enqueue(operation, stream)
-            }
-
-            fn of_f16(operation: $builder<'_, triton::f16>, stream: &triton::Stream) -> $crate::Result<()> {
-                $enqueue(operation, stream)
-            }
-
-            fn of_bf16(operation: $builder<'_, triton::bf16>, stream: &triton::Stream) -> $crate::Result<()> {
-                $enqueue(operation, stream)
-            }
-        }
-    };
-}
-
-pub(crate) use operation;

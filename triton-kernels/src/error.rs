@@ -85,10 +85,43 @@ pub enum Error {
         fix: &'static str,
     },
 
-    /// An operand has another number of axes than letters.
-    #[error("`{op}`: `{operand}` has {found} axes, but `{letters}` names {expected}; name each axis by a letter")]
+    /// An operand has another number of axes than the others require.
+    #[error("`{op}`: `{operand}` has {found} axes, but {expected} are expected; {fix}")]
     #[non_exhaustive]
     Rank {
+        /// The operation.
+        op: &'static str,
+        /// The operand, as the operation's documentation names it.
+        operand: &'static str,
+        /// Its axes.
+        found: usize,
+        /// How many it should have.
+        expected: usize,
+        /// Where that follows from.
+        fix: &'static str,
+    },
+
+    /// Axes that an operation takes as one, `..` of its declaration, are not one in memory.
+    #[error(
+        "`{op}`: the axes of `{operand}` that stand for `..` are not one in memory: its shape is {shape:?}, its strides are {strides:?}; \
+         copy it to a contiguous tensor, or launch its parts"
+    )]
+    #[non_exhaustive]
+    Merge {
+        /// The operation.
+        op: &'static str,
+        /// The operand.
+        operand: &'static str,
+        /// Its extents.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+    },
+
+    /// An operand of a contraction has another number of axes than letters.
+    #[error("`{op}`: `{operand}` has {found} axes, but `{letters}` names {expected}; name each axis by a letter")]
+    #[non_exhaustive]
+    Letters {
         /// The operation.
         op: &'static str,
         /// The operand.
@@ -181,7 +214,6 @@ pub(crate) fn extent(
 
 /// Checks that products of the extents of an operand can be computed, whatever of it has no elements.
 #[inline]
-#[cfg(any(feature = "gemm", feature = "rows", feature = "sparse", feature = "attention"))]
 pub(crate) fn size(op: &'static str, operand: &'static str, shape: &[usize]) -> Result<()> {
     let count = shape.iter().try_fold(1usize, |count, extent| count.checked_mul((*extent).max(1)));
     match count.filter(|count| *count < 1 << 56) {
@@ -195,22 +227,8 @@ pub(crate) fn size(op: &'static str, operand: &'static str, shape: &[usize]) -> 
     }
 }
 
-/// Checks every extent of an operand against those of another.
-#[inline]
-#[cfg(any(feature = "rows", feature = "sparse"))]
-pub(crate) fn same_shape<const R: usize>(
-    op: &'static str,
-    operand: &'static str,
-    found: [usize; R],
-    expected: [usize; R],
-    fix: &'static str,
-) -> Result<()> {
-    (0..R).try_for_each(|axis| extent(op, operand, axis, [found[axis], expected[axis]], fix))
-}
-
 /// Checks a condition on a number.
 #[inline]
-#[cfg(any(feature = "rows", feature = "conv", feature = "sparse", feature = "attention"))]
 pub(crate) fn value(
     op: &'static str,
     parameter: &'static str,

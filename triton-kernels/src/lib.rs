@@ -9,56 +9,56 @@
 //! Views have a fixed order of axes. Their order in memory is what strides say, so that a transposed operand is a transposed view: any
 //! stride and any alignment gives the same result, at another speed. An extent of 0 is allowed.
 
-pub mod activation;
-#[cfg(feature = "contract")]
-pub mod contract;
-#[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
-mod element;
-mod error;
+#![cfg_attr(not(feature = "default"), allow(dead_code, reason = "what families share is not used by each"))]
 
+pub mod activation;
 #[cfg(feature = "attention")]
 pub mod attention;
+#[cfg(feature = "contract")]
+pub mod contract;
 #[cfg(feature = "conv")]
 pub mod conv;
+#[cfg(feature = "dropout")]
+pub mod dropout;
+mod element;
+#[cfg(feature = "embedding")]
+pub mod embedding;
+mod error;
+mod flat;
 pub mod functions;
-#[cfg(feature = "gemm")]
-pub mod gemm;
-#[cfg(any(feature = "gemm", feature = "rows", feature = "sparse", feature = "attention"))]
 mod grid;
-#[cfg(any(feature = "gemm", feature = "rows", feature = "sparse", feature = "attention"))]
-mod lent;
-#[cfg(any(feature = "rows", feature = "conv"))]
-mod pool;
-#[cfg(feature = "rows")]
-pub mod rows;
-#[cfg(feature = "gemm")]
+mod ids;
+#[cfg(feature = "linear")]
+pub mod linear;
+#[cfg(feature = "loss")]
+pub mod loss;
+#[cfg(feature = "norm")]
+pub mod norm;
+#[doc(hidden)]
+pub mod operation;
+#[cfg(feature = "optim")]
+pub mod optim;
+#[cfg(feature = "linear")]
 pub mod select;
+#[cfg(feature = "softmax")]
+pub mod softmax;
 #[cfg(feature = "sparse")]
 pub mod sparse;
+mod sums;
 
 pub use activation::Activation;
-#[cfg(feature = "contract")]
-pub use contract::{Contraction, contract};
-#[cfg(any(feature = "rows", feature = "conv", feature = "contract", feature = "sparse", feature = "attention"))]
-pub use element::FloatElement;
+pub use element::{FloatElement, SumOf};
 pub use error::{Error, Result};
-#[cfg(feature = "gemm")]
-pub use gemm::{
-    Gemm, GemmElement, Gemv, GemvElement, GroupedElement, GroupedGemm, Precision, Scale, gemm, gemm_batched,
-    gemm_grouped, gemv,
-};
-#[cfg(all(feature = "gemm", feature = "rows"))]
-pub use gemm::{LinearBackward, linear_backward};
-#[cfg(feature = "contract")]
-pub use triton_kernels_macros::contract;
+pub use ids::Ids;
+pub use sums::Sums;
 
 /// The book's page of this library, whose programs are tests.
-#[cfg(all(doctest, feature = "gemm"))]
+#[cfg(all(doctest, feature = "linear"))]
 #[doc = include_str!("../../docs/src/library.md")]
 mod book {}
 
 /// The book's page of weights from a file.
-#[cfg(all(doctest, feature = "gemm"))]
+#[cfg(all(doctest, feature = "linear"))]
 #[doc = include_str!("../../docs/src/weights.md")]
 mod weights {}
 
@@ -78,11 +78,11 @@ mod contraction {}
 mod block_sparse {}
 
 /// The crate's README, whose program is a test.
-#[cfg(all(doctest, feature = "gemm"))]
+#[cfg(all(doctest, feature = "linear"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
 /// The repository's README, whose programs are tests: one uses the library, the others the language.
-#[cfg(all(doctest, feature = "gemm"))]
+#[cfg(all(doctest, feature = "linear"))]
 #[doc = include_str!("../../README.md")]
 mod repository_readme {}

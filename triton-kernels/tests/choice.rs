@@ -1,8 +1,8 @@
 //! What is chosen for a product, why, and that a product which was seen before is chosen for without allocating.
-#![cfg(feature = "gemm")]
+#![cfg(feature = "linear")]
 
 use triton::prelude::*;
-use triton_kernels::gemm;
+use triton_kernels::linear::gemm;
 
 #[test]
 fn a_known_product_is_chosen_without_allocating() -> triton_kernels::Result<()> {

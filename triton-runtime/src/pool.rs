@@ -185,7 +185,7 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
     }
 
     /// The chosen member.
-    fn member(&self, stream: &Stream) -> Result<&'static Member<C>> {
+    pub(crate) fn member(&self, stream: &Stream) -> Result<&'static Member<C>> {
         match &self.selected {
             Selected::Member(index) => Ok(&self.pool.members[*index]),
             Selected::Nothing(asked) => Err(self.nothing(asked)),

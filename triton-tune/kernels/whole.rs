@@ -1,1 +1,1 @@
-../../triton-kernels/src/gemm/kernels/whole.rs
+../../triton-kernels/src/linear/kernels/whole.rs

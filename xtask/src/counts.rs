@@ -26,7 +26,7 @@ const SOURCES: &[&[&str]] = &[
     &["benchmarks/src/tiles.rs"],
     &["benchmarks/src/products.rs"],
     &["benchmarks/src/fused.rs"],
-    &["triton-kernels/src/functions/gemm.rs", "triton-kernels/src/gemm/kernels/whole.rs"],
+    &["triton-kernels/src/functions/gemm.rs", "triton-kernels/src/linear/kernels/whole.rs"],
     &["tests/corpus/counts/kernels.rs"],
 ];
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 use triton::metadata::{Image, Target};
 use triton::prelude::*;
 use triton::{Choice, Pool};
-use triton_kernels::gemm::kernels::double::{product_f64_pool, split_f64_pool};
-use triton_kernels::gemm::kernels::split::split_pool;
-use triton_kernels::gemm::kernels::whole::{product_pool, transposed_pool};
+use triton_kernels::linear::kernels::double::{product_f64_pool, split_f64_pool};
+use triton_kernels::linear::kernels::split::split_pool;
+use triton_kernels::linear::kernels::whole::{product_pool, transposed_pool};
 use triton_kernels::select::{Kernel, Plan};
 
 /// An instance on a device.

@@ -23,7 +23,7 @@ pub use ops::*;
 #[doc(hidden)]
 pub use triton;
 pub use triton_kernels::Activation;
-pub use triton_kernels::rows::Pairs;
+pub use triton_kernels::embedding::Pairs;
 
 /// The book's page of this crate, whose programs are tests.
 #[cfg(doctest)]

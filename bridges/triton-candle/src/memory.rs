@@ -15,7 +15,7 @@ use candle_core::cuda::cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, Devi
 use candle_core::cuda_backend::CudaDType;
 use candle_core::{CpuStorage, DType, Layout, Result, Shape, Storage, Tensor, WithDType};
 use triton::{View, ViewMut, bf16, f16};
-use triton_kernels::rows::Ids;
+use triton_kernels::Ids;
 
 /// What an element is on a CUDA device.
 #[cfg(feature = "cuda")]

@@ -5,6 +5,7 @@
 //! | family | what |
 //! |---|---|
 //! | `gemm`, `rows`, `conv`, `attention`, `sparse`, `contract` | the operations of these modules, and what they refuse |
+//! | `declared` | wrong extents of each operand, made of the declarations of the operations |
 //! | `edge` | numbers that are not finite, or near the ends of a type's range: what each operation guarantees of them |
 //! | `extents`, `large` | many programs, and operands of more than 2³¹ elements, which GPUs alone run |
 //! | `graphs` | each operation in a graph |
@@ -16,6 +17,7 @@
 mod attention;
 mod contract;
 mod conv;
+mod declared;
 mod edge;
 mod gemm;
 mod graphs;
@@ -39,6 +41,7 @@ const FAMILIES: &[Family] = &[
     attention::FAMILY,
     sparse::FAMILY,
     contract::FAMILY,
+    declared::FAMILY,
     edge::EDGE,
     edge::EXTENTS,
     graphs::FAMILY,

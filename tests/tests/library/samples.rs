@@ -20,6 +20,7 @@ pub const SETS: &[(&str, &str, Part)] = &[
     ("cpu", "attention", Sample(60)),
     ("cpu", "sparse", Sample(200)),
     ("cpu", "contract", Sample(200)),
+    ("cpu", "declared", Named("refuses")),
     ("cpu", "edge", Sample(300)),
     ("cpu", "edge", Named("reported")),
     ("cpu", "edge", Named("known")),

@@ -290,7 +290,7 @@ fn no_paths_of_a_machine() {
 #[test]
 fn the_tuners_split_product_is_the_librarys() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("a file of the repository");
-    let (ours, librarys) = (read("triton-tune/kernels/split.rs"), read("triton-kernels/src/gemm/kernels/split.rs"));
+    let (ours, librarys) = (read("triton-tune/kernels/split.rs"), read("triton-kernels/src/linear/kernels/split.rs"));
     let body = |text: &str| {
         let start = text.find("let (m, n, s) =").expect("the programs of the kernel");
         let end = text[start..].find("done.store(").expect("the last program of a tile") + start;

@@ -24,7 +24,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use triton::prelude::*;
-use triton_kernels::rows::SgdOptions;
+use triton_kernels::optim::SgdOptions;
 
 /// Images that a step learns from.
 const BATCH: usize = 64;

@@ -6,9 +6,12 @@
 use crate::data::{CLASSES, Digits, PIXELS};
 use std::ops::Range;
 use triton::prelude::*;
-use triton_kernels::gemm::Gemm;
-use triton_kernels::rows::{SgdOptions, activation_backward, cross_entropy, sgd};
-use triton_kernels::{Activation, Result, gemm, linear_backward};
+use triton_kernels::activation::activation_backward;
+use triton_kernels::linear::Gemm;
+use triton_kernels::linear::{gemm, linear_backward};
+use triton_kernels::loss::cross_entropy;
+use triton_kernels::optim::{SgdOptions, sgd};
+use triton_kernels::{Activation, Result};
 
 /// Neurons between the pixels and the classes.
 const HIDDEN: usize = 128;
@@ -89,7 +92,7 @@ impl Network {
             .launch(stream)?;
         self.output.descend(stream, hidden.as_view(), &dy, options)?;
         // What a ReLU made is above 0 where what it was made of is.
-        activation_backward(Activation::Relu, &hidden, &dhidden, &mut dsum).launch(stream)?;
+        activation_backward(&hidden, &dhidden, Activation::Relu, &mut dsum).launch(stream)?;
         self.hidden.descend(stream, images.pixels.narrow(0, batch)?, &dsum, options)
     }
 }

@@ -70,7 +70,7 @@ impl<T: FloatElement> Attention<T> {
         match self {
             Attention::Dense { sums: None } => Ok(()),
             Attention::Dense { sums: Some(sums) } => {
-                attention_backward([q, k, v], o, &*sums, d_o, [dq, dk, dv]).causal().launch(stream)
+                attention_backward(q, k, v, o, &*sums, d_o, dq, dk, dv).causal().launch(stream)
             }
             Attention::Sparse { p, dp } => {
                 spmm(p, d_o, dv).transposed().launch(stream)?;

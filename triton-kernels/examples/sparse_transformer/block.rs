@@ -2,8 +2,12 @@
 
 use crate::attention::Attention;
 use triton::prelude::*;
-use triton_kernels::rows::{SgdOptions, activation, activation_backward, layer_norm, layer_norm_backward, mse, sgd};
-use triton_kernels::{Activation, FloatElement, GemmElement, Result, gemm, linear_backward};
+use triton_kernels::activation::{activation, activation_backward};
+use triton_kernels::linear::{GemmElement, gemm, linear_backward};
+use triton_kernels::loss::mse;
+use triton_kernels::norm::{layer_norm, layer_norm_backward};
+use triton_kernels::optim::{SgdOptions, sgd};
+use triton_kernels::{Activation, FloatElement, Result};
 
 /// The size of a block.
 #[derive(Clone, Copy, Debug)]
@@ -119,15 +123,15 @@ impl<T: FloatElement> Norm<T> {
 
     fn forward(&mut self, stream: &Stream, x: &Tensor<T, 2>) -> Result<Tensor<T, 2>> {
         let (Norm { weight, bias, means, scales }, mut y) = (self, stream.tensor_uninit(x.shape())?);
-        layer_norm(x, &weight.value, &bias.value, &mut y).means(means).scales(scales).launch(stream)?;
+        layer_norm(x, &weight.value, &bias.value, &mut y).statistics(means, scales).launch(stream)?;
         Ok(y)
     }
 
     /// dx, to which the gradient of what goes past the norm is added, and the gradients of the parameters.
     fn backward(&mut self, stream: &Stream, x: &Tensor<T, 2>, [dy, past]: [&Tensor<T, 2>; 2]) -> Result<Tensor<T, 2>> {
         let (Norm { weight, bias, means, scales }, mut dx) = (self, stream.tensor_uninit(x.shape())?);
-        let launch = layer_norm_backward(x, &weight.value, dy, &*means, &*scales, &mut dx).residual(past);
-        launch.parameters(&mut weight.gradient, &mut bias.gradient).launch(stream)?;
+        let launch = layer_norm_backward(x, &weight.value, dy, &*means, &*scales, &mut dx).dsum(past);
+        launch.dw(&mut weight.gradient).db(&mut bias.gradient).launch(stream)?;
         Ok(dx)
     }
 }
@@ -187,7 +191,7 @@ impl<T: FloatElement + GemmElement<T>> Block<T> {
         let second = norms[1].forward(stream, &middle)?;
         let before = into.forward(stream, &second, None)?;
         let mut hidden = stream.tensor_uninit(before.shape())?;
-        activation(Activation::Gelu, &before, &mut hidden).launch(stream)?;
+        activation(&before, Activation::Gelu, &mut hidden).launch(stream)?;
         let y = out.forward(stream, &hidden, Some(&middle))?;
         Ok(Kept { normal: [first, second], qkv, o, middle, before, hidden, y })
     }
@@ -196,10 +200,10 @@ impl<T: FloatElement + GemmElement<T>> Block<T> {
     fn backward(&mut self, stream: &Stream, attention: &mut Attention<T>, kept: &mut Kept<T>) -> Result<()> {
         let Block { shape, norms, linear: [of_heads, output, into, out], x, target, loss } = self;
         let mut dy = stream.tensor_uninit(x.shape())?;
-        mse(&kept.y, &*target, loss).gradient(&mut dy).launch(stream)?;
+        mse(&kept.y, &*target, loss).dx(&mut dy).launch(stream)?;
         let dhidden = out.backward(stream, &kept.hidden, &dy)?;
         // What the hidden layer was is not needed again: its gradient before the activation takes its place.
-        activation_backward(Activation::Gelu, &kept.before, &dhidden, &mut kept.hidden).launch(stream)?;
+        activation_backward(&kept.before, &dhidden, Activation::Gelu, &mut kept.hidden).launch(stream)?;
         let dnormal = into.backward(stream, &kept.normal[1], &kept.hidden)?;
         let dmiddle = norms[1].backward(stream, &kept.middle, [&dnormal, &dy])?;
         let (d_o, mut dqkv) = (output.backward(stream, &kept.o, &dmiddle)?, stream.tensor_uninit(kept.qkv.shape())?);

@@ -16,8 +16,9 @@ use clap::Parser;
 use clap::builder::RangedU64ValueParser;
 use std::time::Instant;
 use triton::prelude::*;
+use triton_kernels::linear::GemmElement;
 use triton_kernels::sparse::{BlockLayout, BlockMask};
-use triton_kernels::{FloatElement, GemmElement, Result};
+use triton_kernels::{FloatElement, Result};
 
 /// A number from 1 on.
 fn positive() -> RangedU64ValueParser<usize> {

@@ -1,28 +1,12 @@
 //! The gradients of attention.
 
-use super::kernels::backward::{InnerInstance, OfKeysPool, OfQueriesPool, inner, of_keys_tuned, of_queries_tuned};
-use super::shape::{Extents, Span, all_depths, by_depth, part, part_mut, scale_of};
+use super::kernels::backward::{inner, of_keys_tuned, of_queries_tuned};
+use super::shape::{Extents, Span, by_depth, part, part_mut, scale_of};
 use crate::Result;
-use crate::element::{FloatElement, operation};
+use crate::element::FloatElement;
 use crate::grid::parts;
-use crate::lent::workspace;
+use crate::operation::{Call, operation};
 use triton::prelude::*;
-
-all_depths!(Keys: OfKeysPool);
-all_depths!(Queries: OfQueriesPool);
-
-/// Builder of the gradients of attention, returned by [`attention_backward`].
-#[must_use = "nothing is computed until `.launch(..)`"]
-#[derive(Debug)]
-pub struct AttentionBackward<'a, T> {
-    qkv: [View<'a, T, 4>; 3],
-    o: View<'a, T, 4>,
-    lse: View<'a, f32, 3>,
-    d_o: View<'a, T, 4>,
-    gradients: [ViewMut<'a, T, 4>; 3],
-    scale: Option<f32>,
-    span: Span,
-}
 
 /// The gradients of q, k and v from that of o, where o and lse are what [`attention`](super::attention) has stored, with the same options.
 ///
@@ -42,86 +26,45 @@ pub struct AttentionBackward<'a, T> {
 /// let x = stream.tensor(&vec![1.0f32; tokens * depth], shape)?;
 /// let (mut o, mut lse) = (stream.tensor_uninit::<f32, _>(shape)?, stream.tensor_uninit::<f32, _>(rows)?);
 /// attention(&x, &x, &x, &mut o).lse(&mut lse).launch(&stream)?;
-/// let gradient = || stream.uninit::<f32>(tokens * depth);
+/// let gradient = || stream.tensor_uninit::<f32, _>(shape);
 /// let (mut dq, mut dk, mut dv) = (gradient()?, gradient()?, gradient()?);
-/// let qkv = [&x, &x, &x];
-/// let gradients = [dq.view_mut(shape)?, dk.view_mut(shape)?, dv.view_mut(shape)?];
-/// attention_backward(qkv, &o, &lse, &x, gradients).launch(&stream)?;
+/// attention_backward(&x, &x, &x, &o, &lse, &x, &mut dq, &mut dk, &mut dv).launch(&stream)?;
 /// assert!(stream.download(&dv)?.iter().all(|dv| (dv - 1.0).abs() < 1e-6));
 /// # Ok(())
 /// # }
 /// ```
-///
-/// # Errors
-/// As of [`attention`](super::attention).
-pub fn attention_backward<'a, T: FloatElement>(
-    qkv: [impl IntoView<'a, T, 4>; 3],
-    o: impl IntoView<'a, T, 4>,
-    lse: impl IntoView<'a, f32, 3>,
-    d_o: impl IntoView<'a, T, 4>,
-    gradients: [impl IntoViewMut<'a, T, 4>; 3],
-) -> AttentionBackward<'a, T> {
-    AttentionBackward {
-        qkv: qkv.map(IntoView::into_view),
-        o: o.into_view(),
-        lse: lse.into_view(),
-        d_o: d_o.into_view(),
-        gradients: gradients.map(IntoViewMut::into_view_mut),
-        scale: None,
-        span: Span::default(),
-    }
-}
-
-impl<T: FloatElement> AttentionBackward<'_, T> {
-    /// As of [`Attention`](super::Attention::causal).
-    pub fn causal(self) -> Self {
-        Self { span: self.span.causal(), ..self }
-    }
-
-    /// As of [`Attention`](super::Attention::window).
-    pub fn window(self, left: usize, right: usize) -> Self {
-        Self { span: Span::window(left, right), ..self }
-    }
-
-    /// As of [`Attention`](super::Attention::scale).
-    pub fn scale(self, scale: f32) -> Self {
-        Self { scale: Some(scale), ..self }
-    }
-
-    /// Enqueues them.
-    ///
-    /// # Errors
-    /// As of [`attention`](super::attention).
-    pub fn launch(self, stream: &Stream) -> Result<()> {
-        T::dispatch::<Backward>(self, stream)
-    }
-}
-
-operation!(Backward: AttentionBackward by enqueue);
-
-fn enqueue<T: FloatElement>(of: AttentionBackward<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: InnerInstance<T> + Keys<T> + Queries<T>,
-{
-    let op = "attention_backward";
-    let AttentionBackward { qkv: [q, k, v], o, lse, d_o, gradients: [mut dq, mut dk, mut dv], scale, span } = of;
-    let extents = Extents::new(op, q.shape(), k.shape(), v.shape())?;
-    for (operand, found) in [("o", o.shape()), ("d_o", d_o.shape()), ("dq", dq.shape())] {
-        extents.like_q(op, operand, found)?;
-    }
-    extents.sums(op, "lse", lse.shape())?;
-    extents.like_k(op, "dk", dk.shape())?;
-    extents.like_k(op, "dv", dv.shape())?;
+#[operation(AttentionBackward)]
+pub fn attention_backward<T: FloatElement>(
+    call: Call,
+    #[axes(z, h, l, d)] q: View<T, 4>,
+    #[axes(z, g, s, d)] k: View<T, 4>,
+    #[axes(z, g, s, d)] v: View<T, 4>,
+    #[axes(z, h, l, d)] o: View<T, 4>,
+    #[axes(z, h, l)] lse: View<f32, 3>,
+    #[axes(z, h, l, d)] d_o: View<T, 4>,
+    #[axes(z, h, l, d)] mut dq: ViewMut<T, 4>,
+    #[axes(z, g, s, d)] mut dk: ViewMut<T, 4>,
+    #[axes(z, g, s, d)] mut dv: ViewMut<T, 4>,
+    /// As of [`Attention::scale`](super::Attention::scale).
+    scale: Option<f32>,
+    /// As of [`Attention::causal`](super::Attention::causal).
+    #[flag]
+    causal: bool,
+    /// As of [`Attention::window`](super::Attention::window).
+    window: Option<(usize, usize)>,
+) -> Result<()> {
+    let extents = Extents::new(call, q.shape(), k.shape())?;
     let Extents { batch, heads, key_heads, queries, keys, depth } = extents;
-    let (factor, Span { left, right }, group) = (scale_of(scale, depth), span, extents.group());
+    let (factor, group) = (scale_of(scale, depth), extents.group());
+    let Span { left, right } = Span::new(causal, window);
     let scale = factor * std::f32::consts::LOG2_E;
     let shape = [batch, heads, queries];
-    let mut delta = workspace::<f32>(op, stream, shape.iter().product())?;
+    let mut delta = call.workspace::<f32>(shape.iter().product())?;
     for (images, of) in parts(batch, 1).flat_map(|images| parts(heads, 1).map(move |of| (images.clone(), of))) {
         let delta = delta.view_mut(shape)?.narrow(0, images.clone())?.narrow(1, of.clone())?;
         let grid = (queries.div_ceil(16), of.len(), images.len());
         if queries > 0 {
-            inner::<T>(part(o, &images, &of)?, part(d_o, &images, &of)?, delta).launch(stream, grid)?;
+            call.launch(inner::<T>(part(o, &images, &of)?, part(d_o, &images, &of)?, delta), grid)?;
         }
     }
     let delta = delta.view(shape)?;
@@ -133,8 +76,8 @@ where
         let (dk, dv) = (part_mut(&mut dk, &images, &of)?, part_mut(&mut dv, &images, &of)?);
         if keys > 0 {
             by_depth!(depth, |D| {
-                of_keys_tuned::<T, D>(q, k, v, d_o, lse, delta, dk, dv, scale, factor, left, right, group)
-                    .launch(stream, |tile| (keys.div_ceil(tile.BN as usize), of.len(), images.len()))
+                let kernel = of_keys_tuned::<T, D>(q, k, v, d_o, lse, delta, dk, dv, scale, factor, left, right, group);
+                call.tuned(kernel, |_| true, |tile| (keys.div_ceil(tile.BN as usize), of.len(), images.len()))
             })?;
         }
     }
@@ -148,8 +91,8 @@ where
             let (lse, delta) = (part(lse, &images, &of_q)?, part(delta, &images, &of_q)?);
             let dq = part_mut(&mut dq, &images, &of_q)?;
             by_depth!(depth, |D| {
-                of_queries_tuned::<T, D>(q, k, v, d_o, lse, delta, dq, scale, factor, left, right, group)
-                    .launch(stream, |of| (queries.div_ceil(of.BM as usize), of_q.len(), images.len()))
+                let kernel = of_queries_tuned::<T, D>(q, k, v, d_o, lse, delta, dq, scale, factor, left, right, group);
+                call.tuned(kernel, |_| true, |of| (queries.div_ceil(of.BM as usize), of_q.len(), images.len()))
             })?;
         }
     }

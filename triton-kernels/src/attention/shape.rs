@@ -1,8 +1,8 @@
 //! What the operands of attention have to be, and which keys are seen.
 
-use crate::Result;
-use crate::error::{Error, extent, size, value};
+use crate::error::{Error, Result};
 use crate::grid::{MOST, chunks};
+use crate::operation::Call;
 use std::ops::Range;
 use triton::{Element, View, ViewMut};
 
@@ -16,24 +16,16 @@ pub(super) struct Span {
     pub(super) right: i32,
 }
 
-impl Default for Span {
-    fn default() -> Span {
-        Span { left: ALL, right: ALL }
-    }
-}
-
 impl Span {
-    pub(super) fn causal(self) -> Span {
-        Span { right: 0, ..self }
-    }
-
-    pub(super) fn window(left: usize, right: usize) -> Span {
-        let [left, right] = [left, right].map(|keys| i32::try_from(keys).map_or(ALL, |keys| keys.min(ALL)));
-        Span { left, right }
+    /// Of a causal mask, and a window: the number of keys before a query's own, and after it.
+    pub(super) fn new(causal: bool, window: Option<(usize, usize)>) -> Span {
+        let few = |keys: usize| i32::try_from(keys).map_or(ALL, |keys| keys.min(ALL));
+        let (left, right) = window.map_or((ALL, ALL), |(left, right)| (few(left), few(right)));
+        Span { left, right: if causal { 0 } else { right } }
     }
 }
 
-/// The extents of attention: q is `[Z, H, L, D]`, k and v are `[Z, G, S, D]`.
+/// The extents of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extents {
     pub(super) batch: usize,
@@ -45,21 +37,15 @@ pub(super) struct Extents {
 }
 
 impl Extents {
-    /// Checks those of q, k and v.
-    pub(super) fn new(op: &'static str, q: [usize; 4], k: [usize; 4], v: [usize; 4]) -> Result<Extents> {
-        let fix = "q is [Z, H, L, D], k and v are [Z, G, S, D]";
-        let [batch, heads, queries, depth] = q;
-        let [_, key_heads, keys, _] = k;
-        [("q", q), ("k", k)].into_iter().try_for_each(|(operand, shape)| size(op, operand, &shape))?;
-        extent(op, "k", 0, [k[0], batch], fix)?;
-        extent(op, "k", 3, [k[3], depth], fix)?;
-        (0..4).try_for_each(|axis| extent(op, "v", axis, [v[axis], k[axis]], fix))?;
+    /// Checks what no other extent says.
+    pub(super) fn new(call: Call<'_>, q: [usize; 4], k: [usize; 4]) -> Result<Extents> {
+        let ([batch, heads, queries, depth], [_, key_heads, keys, _]) = (q, k);
         let divides = heads == 0 || (key_heads > 0 && heads.is_multiple_of(key_heads));
         let grouped = "a multiple of the heads of k and v";
-        value(op, "heads of q", heads, divides, grouped, "as many queries share each head of k and v")?;
+        call.value("heads of q", heads, divides, grouped, "as many queries share each head of k and v")?;
         if depth > 256 || queries.max(keys) > ALL as usize / 2 {
             return Err(Error::Unsupported {
-                op,
+                op: call.op,
                 found: match depth > 256 {
                     true => format!("a head of {depth} elements"),
                     false => format!("a sequence of {} tokens", queries.max(keys)),
@@ -87,24 +73,6 @@ impl Extents {
                 (keys.start * group + of.start..keys.start * group + of.end, keys.clone(), of_group as i32)
             })
         })
-    }
-
-    /// Checks another operand of q's shape.
-    pub(super) fn like_q(&self, op: &'static str, operand: &'static str, found: [usize; 4]) -> Result<()> {
-        let expected = [self.batch, self.heads, self.queries, self.depth];
-        (0..4).try_for_each(|axis| extent(op, operand, axis, [found[axis], expected[axis]], "it has the shape of q"))
-    }
-
-    /// Checks another operand of k's shape.
-    pub(super) fn like_k(&self, op: &'static str, operand: &'static str, found: [usize; 4]) -> Result<()> {
-        let expected = [self.batch, self.key_heads, self.keys, self.depth];
-        (0..4).try_for_each(|axis| extent(op, operand, axis, [found[axis], expected[axis]], "it has the shape of k"))
-    }
-
-    /// Checks the sums of rows.
-    pub(super) fn sums(&self, op: &'static str, operand: &'static str, found: [usize; 3]) -> Result<()> {
-        let expected = [self.batch, self.heads, self.queries];
-        (0..3).try_for_each(|axis| extent(op, operand, axis, [found[axis], expected[axis]], "it is [Z, H, L]"))
     }
 }
 
@@ -141,21 +109,6 @@ macro_rules! by_depth {
     };
 }
 pub(super) use by_depth;
-
-/// What all kernels of one name are for a type.
-macro_rules! all_depths {
-    ($name:ident: $pool:ident) => {
-        /// Kernels of all sizes of heads.
-        pub(super) trait $name<T>:
-            $pool<T, 16> + $pool<T, 32> + $pool<T, 64> + $pool<T, 128> + $pool<T, 256>
-        {
-        }
-        impl $name<f32> for triton::Compiled {}
-        impl $name<f16> for triton::Compiled {}
-        impl $name<bf16> for triton::Compiled {}
-    };
-}
-pub(super) use all_depths;
 
 /// A part of the first axis, and one of the second.
 pub(super) fn part<'a, T: Element, const R: usize>(

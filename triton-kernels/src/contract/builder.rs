@@ -8,10 +8,10 @@ use super::notation::{Notation, parse};
 use super::numbers::{Numbers, numbers};
 use super::operand::{Modes, ModesMut, OP};
 use super::tiles::{Instance, Plan, Problem, fastest, plans};
-use crate::element::{FloatElement, operation};
+use crate::element::FloatElement;
 use crate::error::{Error, Result};
-use crate::gemm::{GemmElement, GemvElement, gemm, gemm_batched, gemv};
-use crate::lent::constants;
+use crate::linear::{gemm, gemm_batched, gemv};
+use crate::operation::{Call, operation};
 use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
@@ -42,7 +42,7 @@ pub struct Contraction<'a, T> {
 ///
 /// ```
 /// use triton::prelude::*;
-/// use triton_kernels::contract;
+/// use triton_kernels::contract::contract;
 ///
 /// # fn main() -> triton_kernels::Result<()> {
 /// let stream = Device::best().stream()?;
@@ -59,7 +59,7 @@ pub struct Contraction<'a, T> {
 ///
 /// ```
 /// # use triton::prelude::*;
-/// # use triton_kernels::contract;
+/// # use triton_kernels::contract::contract;
 /// # fn main() -> triton_kernels::Result<()> {
 /// # let stream = Device::cpu().stream()?;
 /// let x = stream.zeros::<f32>(64)?;
@@ -74,7 +74,7 @@ pub struct Contraction<'a, T> {
 /// ```
 ///
 /// # Errors
-/// `launch` returns [`Error::Notation`], [`Error::Rank`], [`Error::Extent`], [`Error::Instance`] for a tile that does not exist,
+/// `launch` returns [`Error::Notation`], [`Error::Letters`], [`Error::Extent`], [`Error::Instance`] for a tile that does not exist,
 /// [`Error::Unsupported`] and [`Error::Value`] of [`Modes`], or an error of the device.
 pub fn contract<'a, T: FloatElement>(
     expression: &str,
@@ -243,14 +243,14 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
     /// Enqueues it.
     ///
     /// # Errors
-    /// [`Error::Notation`], [`Error::Rank`], [`Error::Extent`], [`Error::Value`], [`Error::Unsupported`], [`Error::Instance`], and what the
+    /// [`Error::Notation`], [`Error::Letters`], [`Error::Extent`], [`Error::Value`], [`Error::Unsupported`], [`Error::Instance`], and what the
     /// device says.
     pub fn launch(self, stream: &Stream) -> Result<()> {
         let known = self.known(stream)?;
         match *known {
             Known::Nothing => Ok(()),
-            Known::Product(_) => T::dispatch::<Products>(Product { of: self, known }, stream),
-            Known::Tile(_) => T::dispatch::<Tiled>(Tile { of: self, known }, stream),
+            Known::Product(_) => product(self, known).launch(stream),
+            Known::Tile(_) => tiled(self, known).launch(stream),
         }
     }
 
@@ -275,7 +275,7 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
         let name = |operand: usize| ["x", "y", "z"][operand];
         let normal = normal(&notation, axes).map_err(|misfit| match misfit {
             Misfit::Rank { operand, found, letters } => {
-                Error::Rank { op: OP, operand: name(operand), found, expected: letters.chars().count(), letters }
+                Error::Letters { op: OP, operand: name(operand), found, expected: letters.chars().count(), letters }
             }
             Misfit::Extent { letter, at, found, first, expected } => Error::Extent {
                 op: OP,
@@ -316,22 +316,12 @@ fn too_large(normal: &Normal) -> Error {
     }
 }
 
-/// Where the instances of an element type are told.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct List<'a, T> {
-    all: &'a mut Vec<Instance>,
-    of: PhantomData<T>,
-}
-
-operation!(Listing: List by list);
-
-fn list<T: FloatElement>(list: List<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: ContractionPool<T>,
-{
-    let members = contraction_pool::<T>().members().iter().filter(|member| member.runs_on(stream));
-    list.all.extend(members.map(|member| instance(member.choice())));
+/// Tells the instances of an element type.
+#[operation(Listing)]
+fn list<T: FloatElement>(call: Call, all: &'a mut Vec<Instance>, of: PhantomData<T>) -> Result<()> {
+    let PhantomData::<T> = of;
+    let members = contraction_pool::<T>().members().iter().filter(|member| member.runs_on(call.stream));
+    all.extend(members.map(|member| instance(member.choice())));
     Ok(())
 }
 
@@ -341,7 +331,7 @@ where
 /// None.
 pub fn instances<T: FloatElement>(stream: &Stream) -> Result<Vec<Instance>> {
     let mut all = Vec::new();
-    T::dispatch::<Listing>(List { all: &mut all, of: PhantomData }, stream)?;
+    list::<T>(&mut all, PhantomData).launch(stream)?;
     Ok(all)
 }
 
@@ -351,27 +341,15 @@ fn instance(of: &ContractionChoice) -> Instance {
 }
 
 /// A contraction by the kernel.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Tile<'a, T> {
-    of: Contraction<'a, T>,
-    known: Arc<Known>,
-}
-
-operation!(Tiled: Tile by tiled);
-
-fn tiled<T: FloatElement>(tile: Tile<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: ContractionPool<T>,
-{
-    let Tile { of, known } = tile;
+#[operation(Tile)]
+fn tiled<T: FloatElement>(call: Call, of: Contraction<'a, T>, known: Arc<Known>) -> Result<()> {
     let Known::Tile(of_tile) = &*known else { return Ok(()) };
     let OfTile { plan, numbers, programs } = &**of_tile;
-    let (device, wanted, programs) = (stream.device(), plan.instance, *programs);
+    let (device, wanted, programs) = (call.stream.device(), plan.instance, *programs);
     let Numbers { m, n, k, digits, outer, depth } = numbers;
     let (m, n, k, digits) = (*m, *n, *k, *digits);
     let k = if of.alpha == 0.0 { Depth { rest: 0, ..k } } else { k };
-    let table = |rows: &[i32]| if rows.is_empty() { Ok(None) } else { constants(OP, stream, rows).map(Some) };
+    let table = |rows: &[i32]| if rows.is_empty() { Ok(None) } else { call.constants(rows).map(Some) };
     let (on_outer, on_depth) = (table(outer)?, table(depth)?);
     let (outer, depth) = (rows(&on_outer, 4, device)?, rows(&on_depth, 3, device)?);
     let (x, y) = if plan.swapped { (of.y.memory?, of.x.memory?) } else { (of.x.memory?, of.y.memory?) };
@@ -379,12 +357,13 @@ where
     let (alpha, beta) = (of.alpha as f32, of.beta as f32);
     let z = of.z.memory?;
     let mut runs = true;
-    let tuned = contraction_tuned::<T>(x, y, z, outer, depth, m, n, k, first, second, third, fourth, alpha, beta);
-    tuned.find(|of| instance(of) == wanted).launch(stream, |of| {
+    let kernel = contraction_tuned::<T>(x, y, z, outer, depth, m, n, k, first, second, third, fourth, alpha, beta);
+    let grid = |of: &ContractionChoice| {
         // Of another instance the numbers are not.
         runs = instance(of) == wanted;
         if runs { programs } else { 0 }
-    })?;
+    };
+    call.tuned(kernel, |of| instance(of) == wanted, grid)?;
     match runs {
         true => Ok(()),
         false => Err(Error::Unsupported {
@@ -405,17 +384,8 @@ fn rows<'a>(table: &'a Option<Constants<i32>>, columns: usize, device: &'a Devic
 }
 
 /// A contraction by a product of matrices.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Product<'a, T> {
-    of: Contraction<'a, T>,
-    known: Arc<Known>,
-}
-
-operation!(Products: Product by product);
-
-fn product<T: FloatElement + GemmElement<T> + GemvElement<T>>(product: Product<'_, T>, stream: &Stream) -> Result<()> {
-    let Product { of, known } = product;
+#[operation(Product)]
+fn product<T: FloatElement>(call: Call, of: Contraction<'a, T>, known: Arc<Known>) -> Result<()> {
     let Known::Product(normal) = &*known else { return Ok(()) };
     let axis = |class: &[Mode], operand: usize| {
         class.first().map_or((1, 0), |mode| (mode.extent, mode.strides[operand] as isize))
@@ -430,16 +400,16 @@ fn product<T: FloatElement + GemmElement<T> + GemvElement<T>>(product: Product<'
     let (a, b) = (of.x.memory?.as_strided(of_a, a_strides)?, of.y.memory?.as_strided(of_b, b_strides)?);
     let c = of.z.memory?.as_strided(of_c, c_strides)?;
     if !normal.batch.is_empty() {
-        return gemm_batched(a, b, c).alpha(of.alpha).beta(of.beta).deterministic(of.deterministic).launch(stream);
+        return gemm_batched(a, b, c).alpha(of.alpha).beta(of.beta).deterministic(of.deterministic).launch(call.stream);
     }
     let (a, b, c) = (a.select(0, 0)?, b.select(0, 0)?, c.select(0, 0)?);
     // A product with a vector; of two vectors K may be long, and is split.
     match [normal.m.is_empty(), normal.n.is_empty()] {
-        [false, true] => gemv(a, b.select(1, 0)?, c.select(1, 0)?).alpha(of.alpha).beta(of.beta).launch(stream),
+        [false, true] => gemv(a, b.select(1, 0)?, c.select(1, 0)?).alpha(of.alpha).beta(of.beta).launch(call.stream),
         [true, false] => {
-            gemv(b.transpose(), a.select(0, 0)?, c.select(0, 0)?).alpha(of.alpha).beta(of.beta).launch(stream)
+            gemv(b.transpose(), a.select(0, 0)?, c.select(0, 0)?).alpha(of.alpha).beta(of.beta).launch(call.stream)
         }
-        _ => gemm(a, b, c).alpha(of.alpha).beta(of.beta).deterministic(of.deterministic).launch(stream),
+        _ => gemm(a, b, c).alpha(of.alpha).beta(of.beta).deterministic(of.deterministic).launch(call.stream),
     }
 }
 

@@ -16,10 +16,10 @@ mod numbers;
 mod operand;
 pub mod tiles;
 
-pub use crate::element::FloatElement;
 #[doc(hidden)]
 pub use builder::instances;
 pub use builder::{Computed, Contraction, contract};
 pub use operand::{Modes, ModesMut, OfRank, OfRankMut};
 #[doc(hidden)]
 pub use operand::{of_rank, of_rank_mut};
+pub use triton_kernels_macros::contract;

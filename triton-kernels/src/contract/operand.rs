@@ -78,7 +78,7 @@ impl<'a, T: Element> Modes<'a, T> {
     /// let mut sum = stream.uninit::<f32>(1)?;
     /// // Six axes, and none.
     /// let (x, z) = (Modes::new(&x, &[2; 6], None), ModesMut::new(&mut sum, &[], None));
-    /// triton_kernels::contract("abcdef,abcdef->", x.clone(), x, z).launch(&stream)?;
+    /// triton_kernels::contract::contract("abcdef,abcdef->", x.clone(), x, z).launch(&stream)?;
     /// assert_eq!(stream.download(&sum)?, [256.0]);
     /// # Ok(())
     /// # }

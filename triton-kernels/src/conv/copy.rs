@@ -6,7 +6,7 @@
 use crate::Result;
 use crate::element::FloatElement;
 use crate::grid::parts;
-use crate::lent::workspace;
+use crate::operation::Call;
 use triton::Workspace;
 use triton::prelude::*;
 
@@ -37,7 +37,6 @@ fn fits<T: Element>(view: View<'_, T, 4>, columns: bool) -> bool {
 
 /// Room for a copy of an operand, if it takes one.
 pub(super) struct Room<T: Element> {
-    op: &'static str,
     copy: Option<Workspace<T>>,
 }
 
@@ -45,8 +44,8 @@ impl<T: FloatElement> Room<T>
 where
     triton::Compiled: CopyInstance<T>,
 {
-    pub(super) fn new(op: &'static str) -> Room<T> {
-        Room { op, copy: None }
+    pub(super) fn new() -> Room<T> {
+        Room { copy: None }
     }
 
     /// The operand as it lies, or a copy whose rows are padded with zeros: then it has more channels. An operand of few channels is not copied.
@@ -54,18 +53,18 @@ where
         &'a mut self,
         x: View<'a, T, 4>,
         columns: bool,
-        stream: &Stream,
+        call: Call<'_>,
     ) -> Result<View<'a, T, 4>> {
         if fits(x, columns) || x.shape()[3] < LEAST || x.shape().contains(&0) {
             return Ok(x);
         }
-        self.copied(x, stream)
+        self.copied(x, call)
     }
 
-    fn copied<'a>(&'a mut self, x: View<'a, T, 4>, stream: &Stream) -> Result<View<'a, T, 4>> {
+    fn copied<'a>(&'a mut self, x: View<'a, T, 4>, call: Call<'_>) -> Result<View<'a, T, 4>> {
         let shape = padded::<T>(x.shape());
-        let room = self.copy.insert(workspace(self.op, stream, shape.iter().product())?);
-        copied(x, room.view_mut(shape)?, stream)?;
+        let room = self.copy.insert(call.workspace(shape.iter().product())?);
+        copied(x, room.view_mut(shape)?, call)?;
         Ok(room.view(shape)?)
     }
 }
@@ -73,10 +72,9 @@ where
 /// Computes an output as it lies, or in a copy of it with padded rows, if it lies in another order than `columns` says or its rows are not whole. The copy
 /// has more channels.
 pub(super) fn output<T: FloatElement>(
-    op: &'static str,
     y: ViewMut<'_, T, 4>,
     columns: bool,
-    stream: &Stream,
+    call: Call<'_>,
     compute: impl FnOnce(ViewMut<'_, T, 4>) -> Result<()>,
 ) -> Result<()>
 where
@@ -88,10 +86,10 @@ where
     let [n, h, w, c] = y.shape();
     let (order, shape) =
         if columns { ([0, 2, 3, 1], padded::<T>([n, c, h, w])) } else { ([0, 1, 2, 3], padded::<T>(y.shape())) };
-    let mut room = workspace(op, stream, shape.iter().product())?;
+    let mut room = call.workspace(shape.iter().product())?;
     compute(room.view_mut(shape)?.permute(order)?)?;
     let from = room.view(shape)?.permute(order)?;
-    copied(from.narrow(2, 0..w)?.narrow(3, 0..c)?, y, stream)
+    copied(from.narrow(2, 0..w)?.narrow(3, 0..c)?, y, call)
 }
 
 /// A shape with rows of whole multiples of 16 bytes.
@@ -100,7 +98,7 @@ fn padded<T>(shape: [usize; 4]) -> [usize; 4] {
     [n, h, w, c.next_multiple_of(16 / size_of::<T>())]
 }
 
-fn copied<T: FloatElement>(x: View<'_, T, 4>, out: ViewMut<'_, T, 4>, stream: &Stream) -> Result<()>
+fn copied<T: FloatElement>(x: View<'_, T, 4>, out: ViewMut<'_, T, 4>, call: Call<'_>) -> Result<()>
 where
     triton::Compiled: CopyInstance<T>,
 {
@@ -108,7 +106,7 @@ where
     for (images, rows) in parts(n, 1).flat_map(|images| parts(h, 1).map(move |rows| (images.clone(), rows))) {
         let x = x.narrow(0, images.clone())?.narrow(1, rows.clone())?;
         let out = out.reborrow().narrow(0, images.clone())?.narrow(1, rows.clone())?;
-        copy::<T>(x, out).launch(stream, (w.div_ceil(16) * c.div_ceil(64), rows.len(), images.len()))?;
+        call.launch(copy::<T>(x, out), (w.div_ceil(16) * c.div_ceil(64), rows.len(), images.len()))?;
     }
     Ok(())
 }

@@ -1,30 +1,20 @@
 //! Convolutions.
 
 use super::copy::{Room, is_columns, output};
-use super::geometry::{Geometry, Options, Taps};
-use super::product::{Kernels, Product};
-use super::window_options;
-use crate::element::{FloatElement, operation};
-use crate::error::extent;
-use crate::gemm::kernels::epilogue::Epilogue;
-use crate::{Activation, GemmElement, Result, gemm, gemm_batched};
+use super::geometry::Taps;
+use super::product::Product;
+use super::shape::{Geometry, Options};
+use crate::Result;
+use crate::activation::Activation;
+use crate::element::FloatElement;
+use crate::linear::kernels::epilogue::Epilogue;
+use crate::linear::{GemmElement, gemm, gemm_batched};
+use crate::operation::{Call, operation};
 use triton::prelude::*;
 
-/// Builder of a convolution, returned by [`conv2d`].
-#[must_use = "nothing is computed until `.launch(..)`"]
-#[derive(Debug)]
-pub struct Conv2d<'a, T> {
-    x: View<'a, T, 4>,
-    w: View<'a, T, 4>,
-    y: ViewMut<'a, T, 4>,
-    bias: Option<View<'a, T, 1>>,
-    activation: Activation,
-    options: Options,
-    instance: Option<String>,
-}
-
-/// y\[n, p, q, k\] = Σ x\[n, p · stride + r · dilation − padding, .., c\] · w\[k, r, s, c\] over r, s and c: of \[N, H, W, C\], \[K, R, S, C\] and \[N, P, Q, K\],
-/// where P = (H + 2 · padding − dilation · (R − 1) − 1) / stride + 1, and Q likewise. It is the cross-correlation that neural networks call so.
+/// y\[n, p, q, k\] = Σ x\[n, p · stride + r · dilation − padding, .., c\] · w\[k, r, s, c\] over r, s and c, where y has
+/// p = (h + 2 · padding − dilation · (r − 1) − 1) / stride + 1 places down, and q across likewise: [`output_shape`](super::output_shape). It is the
+/// cross-correlation that neural networks call so, as `torch.nn.functional.conv2d` with channels last.
 ///
 /// Any strides will do: an image that is stored \[N, C, H, W\] is passed permuted. Products are added in `f32` and rounded once.
 ///
@@ -47,80 +37,45 @@ pub struct Conv2d<'a, T> {
 /// # Ok(())
 /// # }
 /// ```
-///
-/// # Errors
-/// `launch` returns [`Error::Shape`](crate::Error::Shape), which gives the shape that y has to have, [`Error::Value`](crate::Error::Value) for a stride or
-/// dilation of 0, [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels, or an error of the device.
-pub fn conv2d<'a, T: FloatElement>(
-    x: impl IntoView<'a, T, 4>,
-    w: impl IntoView<'a, T, 4>,
-    y: impl IntoViewMut<'a, T, 4>,
-) -> Conv2d<'a, T> {
-    Conv2d {
-        x: x.into_view(),
-        w: w.into_view(),
-        y: y.into_view_mut(),
-        bias: None,
-        activation: Activation::Identity,
-        options: Options::default(),
-        instance: None,
-    }
-}
-
-impl<'a, T: FloatElement> Conv2d<'a, T> {
-    window_options!();
-
-    /// Uses an instance by its name: `BM=128 BN=128 BK=64 num_warps=8 num_stages=4`. A name that does not exist is an error, which lists those that do.
-    pub fn instance(self, name: &str) -> Self {
-        Self { instance: Some(name.to_string()), ..self }
-    }
-
+#[operation(Conv2d, tuned)]
+pub fn conv2d<T: FloatElement>(
+    call: Call,
+    #[axes(n, h, w, c)] x: View<T, 4>,
+    #[axes(k, r, s, c)] w: View<T, 4>,
+    #[axes(n, p, q, k)] y: ViewMut<T, 4>,
     /// Adds a number to each channel of y, before the activation.
-    pub fn bias(self, bias: impl IntoView<'a, T, 1>) -> Self {
-        Self { bias: Some(bias.into_view()), ..self }
-    }
-
-    /// Applies a function to each element, as [`Gemm::activation`](crate::Gemm::activation) does.
-    pub fn activation(self, activation: Activation) -> Self {
-        Self { activation, ..self }
-    }
-
-    /// Enqueues it.
-    ///
-    /// # Errors
-    /// As [`conv2d`] says.
-    pub fn launch(self, stream: &Stream) -> Result<()> {
-        T::dispatch::<Forward>(self, stream)
-    }
-}
-
-operation!(Forward: Conv2d by forward);
-
-fn forward<T>(of: Conv2d<'_, T>, stream: &Stream) -> Result<()>
-where
-    T: FloatElement + GemmElement<T>,
-    triton::Compiled: Kernels<T>,
-{
-    let (op, Conv2d { x, w, y, bias, activation, options, instance }) = ("conv2d", of);
-    let geometry = Geometry::new(op, ["x", "w", "y"], x.shape(), w.shape(), y.shape(), options)?;
-    let epilogue = Epilogue::default().with::<f32>(activation);
-    let bias = match bias {
-        Some(bias) => {
-            extent(op, "bias", 0, [bias.shape()[0], geometry.filters], "it has an element for each channel of y")?;
-            bias
-        }
-        None => View::none(stream.device()),
-    };
-    if geometry.is_pointwise() && options.splits.is_none() && instance.is_none() && pointwise(x, &y) {
-        return by_gemm(x, w, y, bias, activation, stream);
+    #[axes(k)]
+    bias: Option<View<T, 1>>,
+    /// Applies a function to each element, as [`Gemm::activation`](crate::linear::Gemm::activation) does.
+    #[default(Activation::Identity)]
+    activation: Activation,
+    /// Stride along h and w. Default: (1, 1).
+    #[default((1, 1))]
+    stride: (usize, usize),
+    /// Zero padding along h and w, on either side. Default: (0, 0).
+    #[default((0, 0))]
+    padding: (usize, usize),
+    /// Dilation: the distance of neighbours of the filter along h and w. Default: (1, 1).
+    #[default((1, 1))]
+    dilation: (usize, usize),
+    /// Divides the reduction among this many programs, or as many as it has steps for. Their sums are added in one order, so that the result is
+    /// the same in every launch.
+    #[check(splits > 0, "a number from 1 on", "1 does not split")]
+    splits: Option<usize>,
+) -> Result<()> {
+    let options = Options::new(stride, padding, dilation, splits);
+    let geometry = Geometry::new(call, "y", x.shape(), w.shape(), y.shape(), options)?;
+    let (epilogue, bias) = (Epilogue::default().with::<f32>(activation), call.view(bias));
+    if geometry.is_pointwise() && splits.is_none() && !call.names_instance() && pointwise(x, &y) {
+        return by_gemm(x, w, y, bias, activation, call);
     }
     let Geometry { images, window, output: [down, across], .. } = geometry;
     let taps = [0, 1].map(|i| Taps::of_output(window[i], options.padding[i], options.dilation[i]));
-    let (mut of_x, mut of_w) = (Room::new(op), Room::new(op));
+    let (mut of_x, mut of_w) = (Room::new(), Room::new());
     let columns = is_columns(x.shape(), x.strides());
-    let (x, w) = (of_x.operand(x, columns, stream)?, of_w.operand(w, false, stream)?);
+    let (x, w) = (of_x.operand(x, columns, call)?, of_w.operand(w, false, call)?);
     let columns = is_columns(x.shape(), x.strides());
-    output(op, y, columns, stream, |y| {
+    output(y, columns, call, |y| {
         let product = Product {
             x,
             w,
@@ -133,10 +88,9 @@ where
             taps,
             out: [[0; 2], [1; 2]],
             splits: options.splits,
-            instance: instance.as_deref(),
-            op,
+            call,
         };
-        product.launch(stream)
+        product.launch()
     })
 }
 
@@ -169,17 +123,17 @@ fn by_gemm<'a, T: FloatElement + GemmElement<T>>(
     y: ViewMut<'a, T, 4>,
     bias: View<'a, T, 1>,
     activation: Activation,
-    stream: &Stream,
+    call: Call<'_>,
 ) -> Result<()> {
     let w = filters(w)?;
     if let (Ok(x), true) = (rows(x), rows(y.as_view()).is_ok()) {
         let product = gemm(x, w.transpose(), rows_mut(y)?).activation(activation);
         let product = if bias.shape() == [0] { product } else { product.bias(bias) };
-        return product.launch(stream);
+        return product.call(call);
     }
     let (x, y) = (x.permute([0, 3, 1, 2])?.merge(2)?, y.permute([0, 3, 1, 2])?.merge(2)?);
     let filters = w.shape()[0];
     let product = gemm_batched(w.split(0, [1, filters])?, x, y).activation(activation);
     let product = if bias.shape() == [0] { product } else { product.row_bias(bias) };
-    product.launch(stream)
+    product.call(call)
 }

@@ -1,9 +1,6 @@
-//! The geometry of a convolution: what its extents have to be, and the numbers that a kernel finds its elements by.
+//! The numbers that the kernels of convolutions find their elements by.
 
-use crate::Result;
-use crate::error::{Error, extent, size, value};
 use crate::grid::MOST;
-use std::fmt;
 
 /// Multiprocessors that a launch is to fill. It does not depend on the device, so that a result is the same on all of them.
 pub(super) const MULTIPROCESSORS: usize = 132;
@@ -13,108 +10,6 @@ const MOST_SPLITS: usize = 32;
 
 /// Fewest steps of a part, of which the first few only fill the ring of loads.
 const LEAST_STEPS: usize = 8;
-
-/// What a convolution is beside its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Options {
-    pub(super) stride: [usize; 2],
-    pub(super) padding: [usize; 2],
-    pub(super) dilation: [usize; 2],
-    pub(super) splits: Option<usize>,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { stride: [1; 2], padding: [0; 2], dilation: [1; 2], splits: None }
-    }
-}
-
-/// The extents of a convolution: x is `[N, H, W, C]`, w is `[K, R, S, C]`, y is `[N, P, Q, K]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Geometry {
-    pub(super) images: usize,
-    /// H, W.
-    pub(super) input: [usize; 2],
-    /// R, S.
-    pub(super) window: [usize; 2],
-    /// P, Q.
-    pub(super) output: [usize; 2],
-    /// C.
-    pub(super) channels: usize,
-    /// K.
-    pub(super) filters: usize,
-    pub(super) options: Options,
-}
-
-/// Names of the operands in the order x, w, y.
-pub(super) type Names = [&'static str; 3];
-
-/// Two numbers in a message, which is made if they are wrong.
-struct Pair([usize; 2]);
-
-impl fmt::Display for Pair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({}, {})", self.0[0], self.0[1])
-    }
-}
-
-impl Geometry {
-    /// Checks extents, of which x and w say what those of y have to be.
-    pub(super) fn new(
-        op: &'static str,
-        names: Names,
-        x: [usize; 4],
-        w: [usize; 4],
-        y: [usize; 4],
-        options: Options,
-    ) -> Result<Geometry> {
-        let Options { stride, dilation, padding, splits } = options;
-        let above = |name, found: [usize; 2]| {
-            value(op, name, Pair(found), !found.contains(&0), "numbers from 1 on", "1 leaves nothing out")
-        };
-        above("stride", stride)?;
-        above("dilation", dilation)?;
-        // What is computed of these fits, since extents are less than 2³¹.
-        for (name, found) in [("stride", stride), ("dilation", dilation), ("padding", padding)] {
-            let fits = found.iter().all(|number| *number < 1 << 30);
-            value(op, name, Pair(found), fits, "numbers below 2³⁰", "no image is so large")?;
-        }
-        [x, w, y].iter().zip(names).try_for_each(|(shape, name)| size(op, name, shape))?;
-        value(op, "splits", splits.unwrap_or(1), splits != Some(0), "a number from 1 on", "1 does not split")?;
-        let [images, height, width, channels] = x;
-        let [filters, r, s, depth] = w;
-        let fix = "x is [N, H, W, C], w is [K, R, S, C], y is [N, P, Q, K]";
-        extent(op, names[1], 3, [depth, channels], fix)?;
-        extent(op, names[2], 0, [y[0], images], fix)?;
-        extent(op, names[2], 3, [y[3], filters], fix)?;
-        let (input, window) = ([height, width], [r, s]);
-        for axis in 0..2 {
-            let expected = places(input[axis], window[axis], stride[axis], padding[axis], dilation[axis]);
-            let fix = "(extent + 2 · padding − dilation · (window − 1) − 1) / stride + 1 places follow from x, w and the options";
-            extent(op, names[2], 1 + axis, [y[1 + axis], expected], fix)?;
-        }
-        let output = [y[1], y[2]];
-        let geometry = Geometry { images, input, window, output, channels, filters, options };
-        let counts = [images * input[0] * input[1], images * output[0] * output[1], r * s * channels.max(filters)];
-        // Indices along a span of a window may be beyond an image.
-        let reach = (0..2).map(|i| input[i] + padding[i] + dilation[i] * window[i] + stride[i] * output[i]);
-        match counts.into_iter().chain(reach).find(|count| *count > i32::MAX as usize / 2) {
-            None => Ok(geometry),
-            Some(count) => Err(Error::Unsupported {
-                op,
-                found: format!("an index up to {count}"),
-                expected: "indices of pixels, of a window and of padding below 2³⁰",
-                fix: "divide the batch",
-            }),
-        }
-    }
-
-    /// Whether it is a product of matrices: each output belongs to one pixel.
-    pub(super) fn is_pointwise(&self) -> bool {
-        let Options { stride, padding, .. } = self.options;
-        self.window == [1; 2] && stride == [1; 2] && padding == [0; 2]
-    }
-}
 
 /// How many places a window has along an axis.
 pub(super) fn places(extent: usize, window: usize, stride: usize, padding: usize, dilation: usize) -> usize {

@@ -5,7 +5,7 @@
 
 use super::geometry::Window;
 use crate::functions::{added_parts, last_to_arrive};
-use crate::gemm::kernels::epilogue::{Epilogue, activated};
+use crate::linear::kernels::epilogue::{Epilogue, activated};
 use triton::prelude::*;
 
 /// n / d, by the magic number and the shift of d.

@@ -7,43 +7,34 @@
 //! The axes of views are those of NHWC, `[N, H, W, C]` and `[K, R, S, C]`; an image that is stored NCHW is passed as a permuted view. Both orders
 //! have loads that are coalesced.
 
+mod backward_input;
+mod backward_weight;
 mod copy;
 mod forward;
 mod geometry;
-mod input_gradient;
 mod kernels;
 mod product;
+mod shape;
 mod shift;
-mod weight_gradient;
 
+pub use backward_input::{Conv2dBackwardInput, conv2d_backward_input};
+pub use backward_weight::{Conv2dBackwardWeight, conv2d_backward_weight};
 pub use forward::{Conv2d, conv2d};
-pub use input_gradient::{Conv2dInputGradient, conv2d_input_gradient};
 pub use shift::{ShiftConv, Shifts, shift_conv};
-pub use weight_gradient::{Conv2dWeightGradient, conv2d_weight_gradient};
 
-/// The options that all convolutions have.
-macro_rules! window_options {
-    () => {
-        /// Stride along H and W. Default: (1, 1).
-        pub fn stride(self, (down, across): (usize, usize)) -> Self {
-            Self { options: Options { stride: [down, across], ..self.options }, ..self }
-        }
-
-        /// Zero padding along H and W, on either side. Default: (0, 0).
-        pub fn padding(self, (down, across): (usize, usize)) -> Self {
-            Self { options: Options { padding: [down, across], ..self.options }, ..self }
-        }
-
-        /// Dilation: the distance of neighbours of the filter along H and W. Default: (1, 1).
-        pub fn dilation(self, (down, across): (usize, usize)) -> Self {
-            Self { options: Options { dilation: [down, across], ..self.options }, ..self }
-        }
-
-        /// Divides the reduction among this many programs, or as many as it has steps for. Their sums are added in one order, so that the result is
-        /// the same in every launch.
-        pub fn splits(self, splits: usize) -> Self {
-            Self { options: Options { splits: Some(splits), ..self.options }, ..self }
-        }
-    };
+/// The shape \[n, p, q, k\] of [`conv2d`]'s output, of x \[n, h, w, c\] and w \[k, r, s, c\].
+///
+/// ```
+/// assert_eq!(triton_kernels::conv::output_shape([8, 224, 224, 3], [64, 7, 7, 3], (2, 2), (3, 3), (1, 1)), [8, 112, 112, 64]);
+/// ```
+pub fn output_shape(
+    x: [usize; 4],
+    w: [usize; 4],
+    stride: (usize, usize),
+    padding: (usize, usize),
+    dilation: (usize, usize),
+) -> [usize; 4] {
+    let down = geometry::places(x[1], w[1], stride.0.max(1), padding.0, dilation.0);
+    let across = geometry::places(x[2], w[2], stride.1.max(1), padding.1, dilation.1);
+    [x[0], down, across, w[0]]
 }
-use window_options;

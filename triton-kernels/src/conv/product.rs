@@ -4,11 +4,10 @@ use super::copy::{CopyInstance, is_columns};
 use super::geometry::{MULTIPROCESSORS, Taps, Window, splits};
 use super::kernels::{ConvChoice, ConvPool, conv_pool, conv_tuned};
 use crate::Result;
-use crate::gemm::kernels::epilogue::Epilogue;
-use crate::gemm::kernels::finish::{FinishKernelInstance, finish};
 use crate::grid::parts;
-use crate::lent::scratch;
-use crate::pool::choose;
+use crate::linear::kernels::epilogue::Epilogue;
+use crate::linear::kernels::finish::{FinishKernelInstance, finish};
+use crate::operation::Call;
 use triton::prelude::*;
 
 /// What the kernel takes: see [`conv`](super::kernels::conv).
@@ -28,9 +27,7 @@ pub(super) struct Product<'a, T> {
     /// The first place in the output, and how far apart places are there.
     pub(super) out: [[usize; 2]; 2],
     pub(super) splits: Option<usize>,
-    /// The name of the instance that was asked for.
-    pub(super) instance: Option<&'a str>,
-    pub(super) op: &'static str,
+    pub(super) call: Call<'a>,
 }
 
 /// The modes of [`conv`](super::kernels::conv).
@@ -90,13 +87,13 @@ where
 
 impl<T: Float> Product<'_, T> {
     /// Enqueues it, of the narrowest tiles' filters as many as a grid has.
-    pub(super) fn launch(mut self, stream: &Stream) -> Result<()>
+    pub(super) fn launch(mut self) -> Result<()>
     where
         triton::Compiled: Kernels<T>,
     {
         let all = parts(self.filters(), 32);
         if all.clone().count() <= 1 {
-            return self.launch_part(stream);
+            return self.launch_part();
         }
         for of in all {
             let bias = if self.bias.shape() == [0] { self.bias } else { self.bias.narrow(0, of.clone())? };
@@ -104,12 +101,12 @@ impl<T: Float> Product<'_, T> {
             // A copy of the filters is padded.
             let channels = self.y.shape()[3];
             let y = self.y.reborrow().narrow(3, of.start.min(channels)..of.end.min(channels))?;
-            Product { w, y, bias, ..self }.launch_part(stream)?;
+            Product { w, y, bias, ..self }.launch_part()?;
         }
         Ok(())
     }
 
-    fn launch_part(self, stream: &Stream) -> Result<()>
+    fn launch_part(self) -> Result<()>
     where
         triton::Compiled: Kernels<T>,
     {
@@ -124,18 +121,18 @@ impl<T: Float> Product<'_, T> {
             (true, true) => FLAT,
         };
         match (columns, !self.transposed, mode) {
-            (false, false, WIDE) => self.enqueue::<false, false, WIDE>(stream),
-            (false, false, FLAT) => self.enqueue::<false, false, FLAT>(stream),
-            (false, false, _) => self.enqueue::<false, false, NARROW>(stream),
-            (false, true, WIDE) => self.enqueue::<false, true, WIDE>(stream),
-            (false, true, FLAT) => self.enqueue::<false, true, FLAT>(stream),
-            (false, true, _) => self.enqueue::<false, true, NARROW>(stream),
-            (true, false, WIDE) => self.enqueue::<true, false, WIDE>(stream),
-            (true, false, FLAT) => self.enqueue::<true, false, FLAT>(stream),
-            (true, false, _) => self.enqueue::<true, false, NARROW>(stream),
-            (true, true, WIDE) => self.enqueue::<true, true, WIDE>(stream),
-            (true, true, FLAT) => self.enqueue::<true, true, FLAT>(stream),
-            (true, true, _) => self.enqueue::<true, true, NARROW>(stream),
+            (false, false, WIDE) => self.enqueue::<false, false, WIDE>(),
+            (false, false, FLAT) => self.enqueue::<false, false, FLAT>(),
+            (false, false, _) => self.enqueue::<false, false, NARROW>(),
+            (false, true, WIDE) => self.enqueue::<false, true, WIDE>(),
+            (false, true, FLAT) => self.enqueue::<false, true, FLAT>(),
+            (false, true, _) => self.enqueue::<false, true, NARROW>(),
+            (true, false, WIDE) => self.enqueue::<true, false, WIDE>(),
+            (true, false, FLAT) => self.enqueue::<true, false, FLAT>(),
+            (true, false, _) => self.enqueue::<true, false, NARROW>(),
+            (true, true, WIDE) => self.enqueue::<true, true, WIDE>(),
+            (true, true, FLAT) => self.enqueue::<true, true, FLAT>(),
+            (true, true, _) => self.enqueue::<true, true, NARROW>(),
         }
     }
 
@@ -144,12 +141,12 @@ impl<T: Float> Product<'_, T> {
         if self.transposed { self.w.shape()[3] } else { self.w.shape()[0] }
     }
 
-    fn enqueue<const COLUMNS: bool, const TB: bool, const MODE: i32>(self, stream: &Stream) -> Result<()>
+    fn enqueue<const COLUMNS: bool, const TB: bool, const MODE: i32>(self) -> Result<()>
     where
         triton::Compiled: ConvPool<T, COLUMNS, TB, MODE> + FinishKernelInstance<T, 16, 128>,
     {
         let filters = self.filters();
-        let Product { x, w, y, bias, options, places, stride, taps, out, splits: asked, instance, op, .. } = self;
+        let Product { x, w, y, bias, options, places, stride, taps, out, splits: asked, call, .. } = self;
         let channels = x.shape()[3];
         let [images, down, across] = places;
         let m = images * down * across;
@@ -162,14 +159,14 @@ impl<T: Float> Product<'_, T> {
         let deep = if flat { channels } else { channels.div_ceil(step) };
         let elements = taps[0].count * taps[1].count * deep;
         let steps = if flat { elements.div_ceil(step) } else { elements };
-        let runs = |tile: [usize; 2]| pool.iter().any(|of| sides(of.choice()) == tile && of.runs_on(stream));
+        let runs = |tile: [usize; 2]| pool.iter().any(|of| sides(of.choice()) == tile && of.runs_on(call.stream));
         let tile = tiles(m, filters).find(|tile| runs(*tile)).unwrap_or([64, 64]);
         let count_of = |[rows, columns]: [usize; 2]| m.div_ceil(rows) * filters.div_ceil(columns);
         let (count, chunk) = splits(asked, count_of(tile), steps);
         let order = [0, 3, 1, 2];
         let (x, mut y) = if COLUMNS { (x.permute(order)?, y.permute(order)?) } else { (x, y) };
         // Of an instance that is asked for the tile may be the largest.
-        let is_left_out = options.is_left_out(if instance.is_some() { usize::MAX } else { tile[0] * tile[1] });
+        let is_left_out = options.is_left_out(if call.names_instance() { usize::MAX } else { tile[0] * tile[1] });
         let begun = if is_left_out { options.begun() } else { options };
         let [[out_h, out_w], [out_step_h, out_step_w]] = out.map(|pair| pair.map(|number| number as i32));
         let window = Window {
@@ -185,13 +182,11 @@ impl<T: Float> Product<'_, T> {
         let shape = if count > 1 { [count, m, filters] } else { [0; 3] };
         // As many as there are tiles at most: the general instance runs if operands are not aligned.
         let of_done = if count > 1 { count_of([64, 32]) } else { 0 };
-        let (mut parts, mut done) =
-            (scratch::<f32>(op, stream, shape.iter().product())?, scratch::<i32>(op, stream, of_done)?);
+        let (mut parts, mut done) = (call.scratch::<f32>(shape.iter().product())?, call.scratch::<i32>(of_done)?);
         let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
-        let tuned = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y.reborrow(), bias, parts, done, window, begun);
-        let tuned = choose(op, tuned, instance, stream, |of: &ConvChoice| instance.is_some() || sides(of) == tile)?;
+        let kernel = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y.reborrow(), bias, parts, done, window, begun);
         let grid = |of: &ConvChoice| (m.div_ceil(of.BM as usize), filters.div_ceil(of.BN as usize), count);
-        tuned.launch(stream, grid)?;
-        if is_left_out { finish(y, None, None, ViewMut::none(stream.device()), options, stream) } else { Ok(()) }
+        call.tuned(kernel, |of| call.names_instance() || sides(of) == tile, grid)?;
+        if is_left_out { finish(y, None, None, None, options, call) } else { Ok(()) }
     }
 }

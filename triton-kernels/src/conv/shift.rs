@@ -3,13 +3,13 @@
 use super::geometry::{Taps, Window};
 use super::kernels::{ShiftedChoice, ShiftedPool, shifted_pool, shifted_tuned};
 use super::product::is_large;
-use crate::element::{FloatElement, operation};
-use crate::error::{extent, size, value};
-use crate::gemm::kernels::epilogue::Epilogue;
-use crate::gemm::kernels::finish::{FinishKernelInstance, finish};
+use crate::activation::Activation;
+use crate::element::FloatElement;
+use crate::error::{Result, value};
 use crate::grid::parts;
-use crate::pool::choose;
-use crate::{Activation, Error, Result};
+use crate::linear::kernels::epilogue::Epilogue;
+use crate::linear::kernels::finish::{FinishKernelInstance, finish};
+use crate::operation::{Call, Extents, Shaped, operation};
 use triton::prelude::*;
 
 /// How far each channel is moved, in the memory of a device.
@@ -59,20 +59,8 @@ impl Shifts {
     }
 }
 
-/// Builder of a shift-convolution, returned by [`shift_conv`].
-#[must_use = "nothing is computed until `.launch(..)`"]
-#[derive(Debug)]
-pub struct ShiftConv<'a, T> {
-    x: View<'a, T, 4>,
-    w: View<'a, T, 2>,
-    shifts: &'a Shifts,
-    y: ViewMut<'a, T, 4>,
-    bias: Option<View<'a, T, 1>>,
-    activation: Activation,
-}
-
-/// y\[n, p, q, k\] = Σ x\[n, p + down\[c\], q + across\[c\], c\] · w\[k, c\] over c: of \[N, H, W, C\], \[K, C\], a shift for each channel, and \[N, H, W, K\]. What is moved in
-/// from outside the image is 0.
+/// y\[n, p, q, k\] = Σ x\[n, p + down\[c\], q + across\[c\], c\] · w\[k, c\] over c: each channel has a shift. What is moved in from outside the
+/// image is 0.
 ///
 /// Shifting costs nothing beside the product: it changes where operands are read (Tillet, Kung and Cox, "Triton: an intermediate language and
 /// compiler for tiled neural network computations", MAPL 2019, section 6.2). There, a channel is moved within its plane of memory, and reads the
@@ -95,101 +83,65 @@ pub struct ShiftConv<'a, T> {
 /// # Ok(())
 /// # }
 /// ```
-///
-/// # Errors
-/// `launch` returns [`Error::Shape`](crate::Error::Shape), [`Error::Unsupported`](crate::Error::Unsupported) for more than 2³⁰ pixels, or an error of the device.
-pub fn shift_conv<'a, T: FloatElement>(
-    x: impl IntoView<'a, T, 4>,
-    w: impl IntoView<'a, T, 2>,
-    shifts: &'a Shifts,
-    y: impl IntoViewMut<'a, T, 4>,
-) -> ShiftConv<'a, T> {
-    ShiftConv {
-        x: x.into_view(),
-        w: w.into_view(),
-        shifts,
-        y: y.into_view_mut(),
-        bias: None,
-        activation: Activation::Identity,
-    }
-}
-
-impl<'a, T: FloatElement> ShiftConv<'a, T> {
+#[operation(ShiftConv, tuned)]
+pub fn shift_conv<T: FloatElement>(
+    call: Call,
+    #[axes(n, h, w, c)] x: View<T, 4>,
+    #[axes(k, c)] w: View<T, 2>,
+    #[axes(c)] shifts: &'a Shifts,
+    #[axes(n, h, w, k)] y: ViewMut<T, 4>,
     /// Adds a number to each channel of y, before the activation.
-    pub fn bias(self, bias: impl IntoView<'a, T, 1>) -> Self {
-        Self { bias: Some(bias.into_view()), ..self }
-    }
-
-    /// Applies a function to each element, as [`Gemm::activation`](crate::Gemm::activation) does.
-    pub fn activation(self, activation: Activation) -> Self {
-        Self { activation, ..self }
-    }
-
-    /// Enqueues it.
-    ///
-    /// # Errors
-    /// As [`shift_conv`] says.
-    pub fn launch(self, stream: &Stream) -> Result<()> {
-        T::dispatch::<Shift>(self, stream)
-    }
-}
-
-operation!(Shift: ShiftConv by shift);
-
-fn shift<T: FloatElement>(of: ShiftConv<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: ShiftedPool<T, false> + ShiftedPool<T, true> + FinishKernelInstance<T, 16, 128>,
-{
-    let (op, fix) = ("shift_conv", "x is [N, H, W, C], w is [K, C], y is [N, H, W, K]");
-    let (x, y) = (of.x.shape(), of.y.shape());
-    (0..3).try_for_each(|axis| extent(op, "y", axis, [y[axis], x[axis]], fix))?;
-    extent(op, "w", 1, [of.w.shape()[1], x[3]], fix)?;
-    extent(op, "y", 3, [y[3], of.w.shape()[0]], fix)?;
-    [("x", x), ("y", y)].into_iter().try_for_each(|(operand, shape)| size(op, operand, &shape))?;
-    let pixels = x[0] * x[1] * x[2];
-    if pixels > i32::MAX as usize / 2 {
-        let (expected, fix) = ("less than 2³⁰ of them", "divide the batch");
-        return Err(Error::Unsupported { op, found: format!("{pixels} pixels"), expected, fix });
-    }
-    extent(op, "shifts", 0, [of.shifts.shifts.len(), x[3]], "there is one for each channel of x")?;
-    if let Some(bias) = &of.bias {
-        extent(op, "bias", 0, [bias.shape()[0], y[3]], "it has an element for each channel of y")?;
-    }
-    let epilogue = Epilogue::default().with::<f32>(of.activation);
-    if y.contains(&0) {
+    #[axes(k)]
+    bias: Option<View<T, 1>>,
+    /// Applies a function to each element, as [`Gemm::activation`](crate::linear::Gemm::activation) does.
+    #[default(Activation::Identity)]
+    activation: Activation,
+) -> Result<()> {
+    let [images, down, across, _] = x.shape();
+    let pixels = images * down * across;
+    call.value("pixels of x", pixels, pixels <= i32::MAX as usize / 2, "less than 2³⁰ of them", "divide the batch")?;
+    if y.shape().contains(&0) {
         return Ok(());
     }
+    let (epilogue, bias) = (Epilogue::default().with::<f32>(activation), call.view(bias));
     let step = shifted_pool::<T, true>().members()[0].choice().BK as usize;
-    match of.shifts.are_groups_of(step) {
-        true => enqueue::<T, true>(of, epilogue, stream),
-        false => enqueue::<T, false>(of, epilogue, stream),
+    match shifts.are_groups_of(step) {
+        true => enqueue::<T, true>(call, x, w, shifts, y, bias, epilogue),
+        false => enqueue::<T, false>(call, x, w, shifts, y, bias, epilogue),
     }
 }
 
 fn enqueue<T: FloatElement, const GROUPED: bool>(
-    of: ShiftConv<'_, T>,
+    call: Call<'_>,
+    x: View<'_, T, 4>,
+    w: View<'_, T, 2>,
+    shifts: &Shifts,
+    mut y: ViewMut<'_, T, 4>,
+    bias: View<'_, T, 1>,
     epilogue: Epilogue,
-    stream: &Stream,
 ) -> Result<()>
 where
     triton::Compiled: ShiftedPool<T, GROUPED> + FinishKernelInstance<T, 16, 128>,
 {
-    let ShiftConv { x, w, shifts, y, bias, .. } = of;
     let [images, down, across, channels] = x.shape();
     let (m, n) = (images * down * across, w.shape()[0]);
     let table = shifts.table.view([2, channels])?;
     let window = Window::new([down, across], [1; 2], [Taps::of_output(1, 0, 1); 2], 1);
-    let bias = bias.unwrap_or_else(|| View::none(stream.device()));
     let large = GROUPED && is_large(m, n);
     let is_left_out = epilogue.is_left_out(if large { 128 * 128 } else { 64 * 64 });
     let begun = if is_left_out { epilogue.begun() } else { epilogue };
-    let mut y = y;
     for of in parts(n, 64) {
         let bias = if bias.shape() == [0] { bias } else { bias.narrow(0, of.clone())? };
         let (w, y) = (w.narrow(0, of.clone())?, y.reborrow().narrow(3, of.clone())?);
-        let tuned = shifted_tuned::<T, GROUPED>(x, w, y, table, bias, window, begun);
-        let tuned = choose("shift_conv", tuned, None, stream, |of: &ShiftedChoice| (of.BM == 128) == large)?;
-        tuned.launch(stream, |tile| (m.div_ceil(tile.BM as usize), of.len().div_ceil(tile.BN as usize)))?;
+        let kernel = shifted_tuned::<T, GROUPED>(x, w, y, table, bias, window, begun);
+        let grid = |tile: &ShiftedChoice| (m.div_ceil(tile.BM as usize), of.len().div_ceil(tile.BN as usize));
+        call.tuned(kernel, |of| (of.BM == 128) == large, grid)?;
     }
-    if is_left_out { finish(y, None, None, ViewMut::none(stream.device()), epilogue, stream) } else { Ok(()) }
+    if is_left_out { finish(y, None, None, None, epilogue, call) } else { Ok(()) }
+}
+
+impl Shaped for &Shifts {
+    fn extents(&self) -> Extents {
+        Extents::new(&[self.shifts.len()])
+    }
 }

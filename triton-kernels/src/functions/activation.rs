@@ -52,7 +52,7 @@ pub fn logistic(x: Tile<f32>, coefficients: (f32, f32, f32, f32, f32, f32, f32))
 
 /// Those of [`logistic`] for Φ: −log₂ e · log(Φ(x) / Φ(−x)) / x as a polynomial of x², by least squares so that x · Φ(x) is right within 7 · 10⁻⁸, for
 /// every x.
-#[cfg(feature = "gemm")]
+#[cfg(feature = "linear")]
 pub(crate) const NORMAL: [f32; 7] = [NORMAL_0, NORMAL_1, NORMAL_2, NORMAL_3, NORMAL_4, NORMAL_5, NORMAL_6];
 
 #[triton::constant]
@@ -96,7 +96,7 @@ pub fn gated_approx(x: Tile<f32>, coefficients: (f32, f32, f32)) -> Tile<f32> {
 }
 
 /// Those of [`gated_approx`] for [`gelu`]: atanh(erf(x / √2)) / x as a polynomial of x², by the least greatest error of x · Φ(x), 2.6 · 10⁻⁵ for every x.
-#[cfg(feature = "gemm")]
+#[cfg(feature = "linear")]
 pub(crate) const ERF: [f32; 3] = [ERF_0, ERF_1, ERF_2];
 
 #[triton::constant]
@@ -107,7 +107,7 @@ const ERF_1: f32 = 0.037_005_648;
 const ERF_2: f32 = -3.515_169_7e-4;
 
 /// Those of [`gated_approx`] for [`gelu_tanh`]: √(2 / π) and 0.044715 times it.
-#[cfg(feature = "gemm")]
+#[cfg(feature = "linear")]
 pub(crate) const ROOT: [f32; 3] = [ROOT_0, ROOT_1, 0.0];
 
 #[triton::constant]

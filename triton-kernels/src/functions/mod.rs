@@ -7,7 +7,7 @@ mod philox;
 mod softmax;
 mod split;
 
-#[cfg(feature = "gemm")]
+#[cfg(feature = "linear")]
 pub(crate) use activation::{ERF, NORMAL, ROOT};
 pub use activation::{
     activate, elu, gated_approx, gelu, gelu_approx, gelu_logistic, gelu_tanh, gelu_tanh_approx, hard_sigmoid,

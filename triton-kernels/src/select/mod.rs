@@ -1,4 +1,4 @@
-//! Which instance computes a product. [`Gemm`](crate::Gemm) asks, in this order:
+//! Which instance computes a product. [`Gemm`](crate::linear::Gemm) asks, in this order:
 //!
 //! 1. what was measured to be the fastest for exactly this product, on an H200 ([`learned`]);
 //! 2. a model of the times of all [`Candidates`], the instances in several numbers of splits ([`learned`]): of 16 bits its fastest, as of `f64`, of which

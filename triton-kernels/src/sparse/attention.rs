@@ -2,9 +2,9 @@
 
 use super::layout::{Along, BlockLayout};
 use crate::Result;
-use crate::element::{FloatElement, operation};
-use crate::error::{same_shape, size, value};
+use crate::element::FloatElement;
 use crate::grid::parts;
+use crate::operation::{Call, operation};
 use triton::prelude::*;
 
 /// A program has BM queries of a row of blocks, and goes along its list BK keys at a time, with the greatest score and the sum of exponentials so
@@ -71,21 +71,8 @@ fn attention_kernel<T: Float, const BM: i32, const BK: i32, const D: i32>(
     out.store([z, head, row, 0], (sums * share).to::<T>().reshape([1, 1, BM, D]));
 }
 
-/// Builder of block-sparse attention, returned by [`block_sparse_attention`].
-#[must_use = "nothing is enqueued until `.launch(..)`"]
-#[derive(Debug)]
-pub struct BlockSparseAttention<'a, T> {
-    q: View<'a, T, 4>,
-    k: View<'a, T, 4>,
-    v: View<'a, T, 4>,
-    out: ViewMut<'a, T, 4>,
-    layout: &'a BlockLayout,
-    scale: Option<f32>,
-    causal: bool,
-}
-
-/// out = softmax(scale · q · kᵀ) · v over the blocks of a layout, in one launch that stores no score: q and out are `[Z, H, queries, D]`, k and v `[Z, H,
-/// keys, D]`, with a D of at most 128. A query that sees no key gives 0.
+/// out = softmax(scale · q · kᵀ) · v over the blocks of a layout, in one launch that stores no score, for z sequences of q queries
+/// and k keys, and heads of at most 128 elements d. A query that sees no key gives 0.
 ///
 /// The softmax is normalised online (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018) along the list of a row of blocks.
 /// Sums are in `f32`; probabilities are rounded to the type for their product with v. Its gradient is that of the launches which store scores.
@@ -99,70 +86,33 @@ pub struct BlockSparseAttention<'a, T> {
 ///
 /// let stream = Device::cpu().stream()?;
 /// let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(2))?;
-/// let (q, v) = (stream.tensor_zeros::<f32, _>([1, 1, 32, 8])?, stream.upload(&(0..32 * 8).map(|i| (i / 8) as f32).collect::<Vec<_>>())?);
+/// let rows: Vec<f32> = (0..32 * 8).map(|i| (i / 8) as f32).collect();
+/// let (q, v) = (stream.tensor_zeros::<f32, _>([1, 1, 32, 8])?, stream.tensor(&rows, [1, 1, 32, 8])?);
 /// let mut out = stream.tensor_uninit::<f32, _>([1, 1, 32, 8])?;
-/// let (of_q, of_v) = (&q, v.view([1, 1, 32, 8])?);
-/// block_sparse_attention(of_q, of_q, of_v, &mut out, &layout).causal().launch(&stream)?;
+/// block_sparse_attention(&q, &q, &v, &mut out, &layout).causal().launch(&stream)?;
 /// // All scores are 0: token i gets the mean of 0 to i.
 /// assert_eq!(stream.download(&out)?[8 * 20], 10.0);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn block_sparse_attention<'a, T: FloatElement>(
-    q: impl IntoView<'a, T, 4>,
-    k: impl IntoView<'a, T, 4>,
-    v: impl IntoView<'a, T, 4>,
-    out: impl IntoViewMut<'a, T, 4>,
-    layout: &'a BlockLayout,
-) -> BlockSparseAttention<'a, T> {
-    BlockSparseAttention {
-        q: q.into_view(),
-        k: k.into_view(),
-        v: v.into_view(),
-        out: out.into_view_mut(),
-        layout,
-        scale: None,
-        causal: false,
-    }
-}
-
-impl<'a, T: FloatElement> BlockSparseAttention<'a, T> {
-    /// Scale of the scores. Default: 1 / √D.
-    pub fn scale(self, scale: f32) -> BlockSparseAttention<'a, T> {
-        BlockSparseAttention { scale: Some(scale), ..self }
-    }
-
+#[operation(BlockSparseAttention, tuned)]
+pub fn block_sparse_attention<T: FloatElement>(
+    call: Call,
+    #[axes(z, h, q, d)] q: View<T, 4>,
+    #[axes(z, h, k, d)] k: View<T, 4>,
+    #[axes(z, h, k, d)] v: View<T, 4>,
+    #[axes(z, h, q, d)] mut out: ViewMut<T, 4>,
+    #[axes(h, q, k)] layout: &'a BlockLayout,
+    /// Scale of the scores. Default: 1 / √d.
+    #[check(scale.is_finite(), "a finite number", "it multiplies all scores")]
+    scale: Option<f32>,
     /// Query i sees keys 0 to i: within the blocks of the diagonal, too.
-    pub fn causal(self) -> BlockSparseAttention<'a, T> {
-        BlockSparseAttention { causal: true, ..self }
-    }
-
-    /// Enqueues it.
-    ///
-    /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if an operand does not have the shape that q and the layout require, [`Error::Value`](crate::Error::Value)
-    /// if D is greater than 128, or the scale is not finite; errors of the device.
-    pub fn launch(self, stream: &Stream) -> Result<()> {
-        T::dispatch::<Forward>(self, stream)
-    }
-}
-
-operation!(Forward: BlockSparseAttention by forward);
-
-fn forward<T: FloatElement>(of: BlockSparseAttention<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: AttentionKernelPool<T>,
-{
-    let (op, BlockSparseAttention { q, k, v, out, layout, scale, causal }) = ("block_sparse_attention", of);
-    let ([batch, _, _, depth], heads, [queries, keys]) = (q.shape(), layout.heads(), layout.tokens());
-    let fix = "q and out are [Z, H, queries, D], k and v [Z, H, keys, D] of the layout";
-    [("q", q), ("k", k)].into_iter().try_for_each(|(operand, view)| size(op, operand, &view.shape()))?;
-    same_shape(op, "q", q.shape(), [batch, heads, queries, depth], fix)?;
-    same_shape(op, "k", k.shape(), [batch, heads, keys, depth], fix)?;
-    same_shape(op, "v", v.shape(), [batch, heads, keys, depth], fix)?;
-    same_shape(op, "out", out.shape(), [batch, heads, queries, depth], fix)?;
-    value(op, "D", depth, depth <= 128, "at most 128", "for wider heads launch `sddmm`, `sparse_softmax` and `spmm`")?;
+    #[flag]
+    causal: bool,
+) -> Result<()> {
+    let [batch, heads, queries, depth] = q.shape();
+    let fix = "for wider heads launch `sddmm`, `sparse_softmax` and `spmm`";
+    call.value("the extent d", depth, depth <= 128, "at most 128", fix)?;
     let scale = scale.unwrap_or(1.0 / (depth.max(1) as f32).sqrt());
-    value(op, "scale", scale, scale.is_finite(), "a finite number", "it multiplies all scores")?;
     if batch * heads * queries * depth == 0 {
         return Ok(());
     }
@@ -171,13 +121,12 @@ where
     // The queries of a program lie in one row of blocks. Wide heads of `f32` go 16 keys at a time where blocks have 99 KiB of shared memory.
     let tile = block.min(64);
     let (rows, shift) = (of_head as i32, layout.shift());
-    let mut out = out;
     for of in parts(batch, 1) {
         let [q, k, v] = [q, k, v].map(|view| view.narrow(0, of.clone()));
         let out = out.reborrow().narrow(0, of.clone())?;
-        attention_kernel_tuned::<T>(q?, k?, v?, out, headers, entries, scale, rows, shift, causal)
-            .legal(|of| of.BM as usize == tile && of.D as usize >= depth)
-            .launch(stream, |_| (heads * of_head, block / tile, of.len()))?;
+        let kernel = attention_kernel_tuned::<T>(q?, k?, v?, out, headers, entries, scale, rows, shift, causal);
+        let fits = |of: &AttentionKernelChoice| of.BM as usize == tile && of.D as usize >= depth;
+        call.tuned(kernel, fits, |_| (heads * of_head, block / tile, of.len()))?;
     }
     Ok(())
 }

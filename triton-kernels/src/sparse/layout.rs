@@ -5,6 +5,7 @@ use super::pattern::BlockMask;
 use super::superblock::{Partition, SuperBlock, superblock};
 use crate::Result;
 use crate::error::value;
+use crate::operation::{Extents, Shaped};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -279,5 +280,13 @@ impl fmt::Debug for BlockLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut of = f.debug_struct("BlockLayout");
         of.field("shape", &self.mask().shape()).field("block", &self.block()).field("blocks", &self.blocks()).finish()
+    }
+}
+
+impl Shaped for &BlockLayout {
+    /// Of the dense matrices: heads, queries and keys.
+    fn extents(&self) -> Extents {
+        let [queries, keys] = self.tokens();
+        Extents::new(&[self.heads(), queries, keys])
     }
 }

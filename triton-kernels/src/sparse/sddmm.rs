@@ -2,10 +2,9 @@
 
 use super::values::BlockSparse;
 use crate::Result;
-use crate::element::{FloatElement, operation};
-use crate::error::{same_shape, size};
+use crate::element::FloatElement;
 use crate::grid::parts;
-use crate::lent::named;
+use crate::operation::{Call, operation};
 use triton::prelude::*;
 
 /// Programs that keep a GPU of 132 multiprocessors busy: super-blocks are not so wide that there are fewer.
@@ -69,18 +68,7 @@ fn sddmm_kernel<T: Float, const S: i32, const BK: i32, const WHOLE: bool>(
     }
 }
 
-/// Builder of a product with a block-sparse result (SDDMM), returned by [`sddmm`].
-#[must_use = "nothing is enqueued until `.launch(..)`"]
-#[derive(Debug)]
-pub struct Sddmm<'a, T: Element> {
-    q: View<'a, T, 4>,
-    k: View<'a, T, 4>,
-    scores: &'a mut BlockSparse<T>,
-    scale: f32,
-    superblocks: Option<bool>,
-}
-
-/// The blocks of scores = q · kᵀ that their layout has, of q `[Z, H, queries, D]` and k `[Z, H, keys, D]`: a sampled dense-dense matrix
+/// The blocks of scores = q · kᵀ that their layout has, for z sequences of q queries and k keys: a sampled dense-dense matrix
 /// product (Tillet, "Blocked algorithms for neural networks", 2020, section 6.2.1).
 ///
 /// Sums are in `f32`, rounded once. A program computes a [super-block](super::superblock), whose rows of q and k it gathers, as wide as leaves enough programs
@@ -102,49 +90,20 @@ pub struct Sddmm<'a, T: Element> {
 /// assert_eq!(stream.download(scores.values())?, [1.0; 3 * 256]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn sddmm<'a, T: FloatElement>(
-    q: impl IntoView<'a, T, 4>,
-    k: impl IntoView<'a, T, 4>,
-    scores: &'a mut BlockSparse<T>,
-) -> Sddmm<'a, T> {
-    Sddmm { q: q.into_view(), k: k.into_view(), scores, scale: 1.0, superblocks: None }
-}
-
-impl<'a, T: FloatElement> Sddmm<'a, T> {
-    /// Multiplies the sums before they are rounded, such as by 1 / √D: in `f16` what is stored ends at 65504, which a sum of products may pass.
-    pub fn scale(self, scale: f32) -> Sddmm<'a, T> {
-        Sddmm { scale, ..self }
-    }
-
+#[operation(Sddmm)]
+pub fn sddmm<T: FloatElement>(
+    call: Call,
+    #[axes(z, h, q, d)] q: View<T, 4>,
+    #[axes(z, h, k, d)] k: View<T, 4>,
+    #[axes(z, h, q, k)] scores: &'a mut BlockSparse<T>,
+    /// Multiplies the sums before they are rounded, such as by 1 / √d: in `f16` what is stored ends at 65504, which a sum of products may pass.
+    #[default(1.0)]
+    scale: f32,
     /// With `true` super-blocks are as wide as there are, up to 128 elements; with `false` a program computes one block.
-    pub fn superblocks(self, superblocks: bool) -> Sddmm<'a, T> {
-        Sddmm { superblocks: Some(superblocks), ..self }
-    }
-
-    /// Enqueues it: a launch for each width of super-blocks. The first launch of a layout uploads their tables.
-    ///
-    /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if q or k does not have the shape that the scores require; errors of the device.
-    pub fn launch(self, stream: &Stream) -> Result<()> {
-        T::dispatch::<Forward>(self, stream)
-    }
-}
-
-operation!(Forward: Sddmm by enqueue);
-
-fn enqueue<T: FloatElement>(of: Sddmm<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: SddmmKernelPool<T>,
-{
-    let (op, Sddmm { q, k, scores, scale, superblocks }) = ("sddmm", of);
+    superblocks: Option<bool>,
+) -> Result<()> {
     let layout = scores.layout().clone();
-    let [queries, keys] = layout.tokens();
-    let depth = q.shape()[3];
     let (batch, block) = (scores.batch(), layout.block());
-    let fix = "q is [Z, H, queries, D], k is [Z, H, keys, D] of the batch and the layout of the scores";
-    [("q", q), ("k", k)].into_iter().try_for_each(|(operand, view)| size(op, operand, &view.shape()))?;
-    same_shape(op, "q", q.shape(), [batch, layout.heads(), queries, depth], fix)?;
-    same_shape(op, "k", k.shape(), [batch, layout.heads(), keys, depth], fix)?;
     if batch * layout.blocks() == 0 {
         return Ok(());
     }
@@ -157,14 +116,18 @@ where
             _ => 1,
         },
     };
-    for table in layout.superblock_tables(stream, most).map_err(named(op))?.iter().filter(|table| table.count > 0) {
+    for table in layout
+        .superblock_tables(call.stream, most)
+        .map_err(|error| call.without_memory(error))?
+        .iter()
+        .filter(|table| table.count > 0)
+    {
         let (side, whole) = ((table.width * block) as i32, table.width == 1);
         for of in parts(batch, 1) {
             let scores = if whole { scores.blocks_mut()? } else { scores.parts_mut()? }.narrow(0, of.clone())?;
             let (q, k) = (q.narrow(0, of.clone())?, k.narrow(0, of.clone())?);
-            sddmm_kernel_tuned::<T>(q, k, table.table.view()?, scores, scale, layout.shift())
-                .find(|of| of.S == side && of.WHOLE == whole)
-                .launch(stream, |_| (table.count, of.len()))?;
+            let kernel = sddmm_kernel_tuned::<T>(q, k, table.table.view()?, scores, scale, layout.shift());
+            call.tuned(kernel, |of| of.S == side && of.WHOLE == whole, |_| (table.count, of.len()))?;
         }
     }
     Ok(())

@@ -3,10 +3,10 @@
 use super::layout::Along;
 use super::values::{BlockSparse, same_layout};
 use crate::Result;
-use crate::element::{FloatElement, operation};
-use crate::error::{same_shape, value};
+use crate::element::FloatElement;
 use crate::functions::{online_softmax, online_softmax_total};
 use crate::grid::parts;
+use crate::operation::{Call, operation};
 use triton::prelude::*;
 
 /// What a softmax does to scores first.
@@ -188,18 +188,6 @@ pub enum Mask {
     Multiply,
 }
 
-/// Builder of the softmax of block-sparse scores, returned by [`sparse_softmax`].
-#[must_use = "nothing is enqueued until `.launch(..)`"]
-#[derive(Debug)]
-pub struct SparseSoftmax<'a, T: Element> {
-    x: &'a mut BlockSparse<T>,
-    scale: f32,
-    position: Option<View<'a, T, 4>>,
-    mask: Option<(View<'a, T, 2>, Mask)>,
-    padding: Option<(View<'a, T, 2>, Mask)>,
-    causal: bool,
-}
-
 /// x = softmax(scale · x + position + mask) along rows, in place (Tillet, "Blocked algorithms for neural networks", 2020, section
 /// 6.2.2). Where there is no block x is −∞.
 ///
@@ -222,86 +210,47 @@ pub struct SparseSoftmax<'a, T: Element> {
 /// assert_eq!((values[0], values[1], values[16], values[3 * 256 - 1]), (1.0, 0.0, 0.5, 1.0 / 32.0));
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn sparse_softmax<T: FloatElement>(x: &mut BlockSparse<T>) -> SparseSoftmax<'_, T> {
-    SparseSoftmax { x, scale: 1.0, position: None, mask: None, padding: None, causal: false }
-}
-
-impl<'a, T: FloatElement> SparseSoftmax<'a, T> {
-    /// Multiplies x first. The 1 / √D of attention belongs into [`sddmm`](super::sddmm), which multiplies before it rounds to the type of x.
-    pub fn scale(self, scale: f32) -> SparseSoftmax<'a, T> {
-        SparseSoftmax { scale, ..self }
-    }
-
-    /// Adds an array `[Z, H, queries, keys]` after the scale, such as an embedding of relative positions. Axes along which it is the same are
+#[operation(SparseSoftmax)]
+pub fn sparse_softmax<T: FloatElement>(
+    call: Call,
+    #[axes(z, h, q, k)] x: &'a mut BlockSparse<T>,
+    /// Multiplies x first. The 1 / √d of attention belongs into [`sddmm`](super::sddmm), which multiplies before it rounds to the type of x.
+    #[default(1.0)]
+    #[check(scale.is_finite(), "a finite number", "it multiplies all scores")]
+    scale: f32,
+    /// Adds an array after the scale, such as an embedding of relative positions. Axes along which it is the same are
     /// [repeated](View::broadcast).
-    pub fn position(self, position: impl IntoView<'a, T, 4>) -> SparseSoftmax<'a, T> {
-        SparseSoftmax { position: Some(position.into_view()), ..self }
-    }
-
-    /// Applies a mask `[queries, keys]` of all heads.
-    pub fn mask(self, mask: impl IntoView<'a, T, 2>, how: Mask) -> SparseSoftmax<'a, T> {
-        SparseSoftmax { mask: Some((mask.into_view(), how)), ..self }
-    }
-
-    /// Applies a mask `[Z, keys]` of all queries, which excludes what pads a sequence.
-    pub fn key_padding(self, mask: impl IntoView<'a, T, 2>, how: Mask) -> SparseSoftmax<'a, T> {
-        SparseSoftmax { padding: Some((mask.into_view(), how)), ..self }
-    }
-
+    #[axes(z, h, q, k)]
+    position: Option<View<T, 4>>,
+    /// Applies a mask of all heads.
+    #[axes(q, k)]
+    mask: Option<View<T, 2>>,
+    #[beside(mask)] how: Option<Mask>,
+    /// Applies a mask of all queries, which excludes what pads a sequence.
+    #[axes(z, k)]
+    key_padding: Option<View<T, 2>>,
+    #[beside(key_padding)] padding_how: Option<Mask>,
     /// Query i sees keys 0 to i: within the blocks of the diagonal, too.
-    pub fn causal(self) -> SparseSoftmax<'a, T> {
-        SparseSoftmax { causal: true, ..self }
-    }
-
-    /// Enqueues it.
-    ///
-    /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if what is added has another shape, [`Error::Value`](crate::Error::Value) if the scale is not
-    /// finite; errors of the device.
-    pub fn launch(self, stream: &Stream) -> Result<()> {
-        T::dispatch::<Forward>(self, stream)
-    }
-}
-
-operation!(Forward: SparseSoftmax by forward);
-
-fn forward<T: FloatElement>(of: SparseSoftmax<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: SparseSoftmaxKernelPool<T>,
-{
-    let (op, SparseSoftmax { x, scale, position, mask, padding, causal }) = ("sparse_softmax", of);
-    let layout = x.layout().clone();
-    let ([queries, keys], batch) = (layout.tokens(), x.batch());
-    if let Some(position) = &position {
-        let fix = "it is [Z, H, queries, keys]; `View::broadcast` repeats an axis";
-        same_shape(op, "position", position.shape(), [batch, layout.heads(), queries, keys], fix)?;
-    }
-    if let Some((mask, _)) = &mask {
-        same_shape(op, "mask", mask.shape(), [queries, keys], "it is [queries, keys]")?;
-    }
-    if let Some((padding, _)) = &padding {
-        same_shape(op, "key_padding", padding.shape(), [batch, keys], "it is [Z, keys]")?;
-    }
-    finite(op, scale)?;
+    #[flag]
+    causal: bool,
+) -> Result<()> {
+    let (layout, batch) = (x.layout().clone(), x.batch());
     if x.shape().contains(&0) {
         return Ok(());
     }
-    let adds = |of: &Option<(View<'_, T, 2>, Mask)>| of.as_ref().is_some_and(|(_, how)| *how == Mask::Add);
     let options = Options {
         scale,
         has_position: position.is_some(),
         has_mask: mask.is_some(),
-        has_padding: padding.is_some(),
-        mask_adds: adds(&mask),
-        padding_adds: adds(&padding),
+        has_padding: key_padding.is_some(),
+        mask_adds: how == Some(Mask::Add),
+        padding_adds: padding_how == Some(Mask::Add),
         causal,
         rows: layout.mask().shape()[1] as i32,
         shift: layout.shift(),
     };
     let lists = layout.lists(Along::Rows);
-    let none = || View::none(stream.device());
-    let position = position.unwrap_or_else(|| View::none(stream.device()));
-    let [mask, padding] = [mask, padding].map(|of| of.map_or_else(none, |(view, _)| view));
+    let (position, mask, padding) = (call.view(position), call.view(mask), call.view(key_padding));
     let (headers, entries) = (lists.headers.view()?, lists.entries.view()?);
     let mut first = layout.rows_up_to(0);
     for longest in LENGTHS {
@@ -310,26 +259,13 @@ where
             let (x, from) = (x.parts_mut()?.narrow(0, of.clone())?, first as i32);
             let position = if options.has_position { position.narrow(0, of.clone())? } else { position };
             let padding = if options.has_padding { padding.narrow(0, of.clone())? } else { padding };
-            sparse_softmax_kernel_tuned::<T>(x, headers, entries, position, mask, padding, from, options)
-                .find(|of| of.LOOP || of.N as usize >= longest)
-                .launch(stream, |tile| (end - first, layout.block() / tile.R as usize, of.len()))?;
+            let kernel = sparse_softmax_kernel_tuned::<T>(x, headers, entries, position, mask, padding, from, options);
+            let grid = |tile: &SparseSoftmaxKernelChoice| (end - first, layout.block() / tile.R as usize, of.len());
+            call.tuned(kernel, |of| of.LOOP || of.N as usize >= longest, grid)?;
         }
         first = end;
     }
     Ok(())
-}
-
-fn finite(op: &'static str, scale: f32) -> Result<()> {
-    value(op, "scale", scale, scale.is_finite(), "a finite number", "it multiplies all scores")
-}
-
-/// Builder of the gradient of a softmax of block-sparse scores, returned by [`sparse_softmax_backward`].
-#[must_use = "nothing is enqueued until `.launch(..)`"]
-#[derive(Debug)]
-pub struct SparseSoftmaxBackward<'a, T: Element> {
-    p: &'a BlockSparse<T>,
-    dp: &'a mut BlockSparse<T>,
-    scale: f32,
 }
 
 /// dp = p ∘ (dp − Σ p · dp) along rows, in place: the gradient for x of p = [`sparse_softmax`]`(x)`, from the gradient dp for p. Masks need
@@ -352,37 +288,17 @@ pub struct SparseSoftmaxBackward<'a, T: Element> {
 /// assert_eq!(stream.download(dp.values())?, [0.0; 256]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn sparse_softmax_backward<'a, T: FloatElement>(
-    p: &'a BlockSparse<T>,
-    dp: &'a mut BlockSparse<T>,
-) -> SparseSoftmaxBackward<'a, T> {
-    SparseSoftmaxBackward { p, dp, scale: 1.0 }
-}
-
-impl<'a, T: FloatElement> SparseSoftmaxBackward<'a, T> {
+#[operation(SparseSoftmaxBackward)]
+pub fn sparse_softmax_backward<T: FloatElement>(
+    call: Call,
+    #[axes(z, h, q, k)] p: &'a BlockSparse<T>,
+    #[axes(z, h, q, k)] dp: &'a mut BlockSparse<T>,
     /// The scale of the forward operation.
-    pub fn scale(self, scale: f32) -> SparseSoftmaxBackward<'a, T> {
-        SparseSoftmaxBackward { scale, ..self }
-    }
-
-    /// Enqueues it.
-    ///
-    /// # Errors
-    /// [`Error::Value`](crate::Error::Value) if p and dp differ in layout or batch, or the scale is not finite; errors of the device.
-    pub fn launch(self, stream: &Stream) -> Result<()> {
-        T::dispatch::<Backward>(self, stream)
-    }
-}
-
-operation!(Backward: SparseSoftmaxBackward by backward);
-
-fn backward<T: FloatElement>(of: SparseSoftmaxBackward<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: SparseSoftmaxBackwardKernelPool<T>,
-{
-    let (op, SparseSoftmaxBackward { p, dp, scale }) = ("sparse_softmax_backward", of);
-    same_layout(op, "dp", dp, p)?;
-    finite(op, scale)?;
+    #[default(1.0)]
+    #[check(scale.is_finite(), "a finite number", "it multiplies all scores")]
+    scale: f32,
+) -> Result<()> {
+    same_layout(call, "dp", dp, p)?;
     if p.shape().contains(&0) {
         return Ok(());
     }
@@ -395,9 +311,9 @@ where
         for of in parts(p.batch(), 1).filter(|_| first < end) {
             let (from, shift) = (first as i32, layout.shift());
             let (p, dp) = (p.parts()?.narrow(0, of.clone())?, dp.parts_mut()?.narrow(0, of.clone())?);
-            sparse_softmax_backward_kernel_tuned::<T>(p, dp, headers, entries, scale, from, shift)
-                .find(|of| of.LOOP || of.N as usize >= longest)
-                .launch(stream, |tile| (end - first, layout.block() / tile.R as usize, of.len()))?;
+            let kernel = sparse_softmax_backward_kernel_tuned::<T>(p, dp, headers, entries, scale, from, shift);
+            let rows = |of: i32| layout.block() / of as usize;
+            call.tuned(kernel, |of| of.LOOP || of.N as usize >= longest, |tile| (end - first, rows(tile.R), of.len()))?;
         }
         first = end;
     }

@@ -3,11 +3,10 @@
 use super::layout::{Along, ListTable, SegmentTable};
 use super::values::BlockSparse;
 use crate::Result;
-use crate::element::{FloatElement, operation};
-use crate::error::{same_shape, size, value};
+use crate::element::FloatElement;
 use crate::functions::last_to_arrive;
 use crate::grid;
-use crate::lent::{named, scratch};
+use crate::operation::{Call, operation};
 use triton::prelude::*;
 
 /// A program adds a segment of a list for a tile of out: BM rows of a row of blocks, BN columns. Each turn takes BK rows of v. Where a block has as
@@ -105,20 +104,7 @@ fn spmm_kernel<T: Float, const BM: i32, const BN: i32, const BK: i32, const TRAN
     }
 }
 
-/// Builder of the product of a block-sparse and a dense matrix, returned by [`spmm`].
-#[must_use = "nothing is enqueued until `.launch(..)`"]
-#[derive(Debug)]
-pub struct Spmm<'a, T: Element> {
-    p: &'a BlockSparse<T>,
-    v: View<'a, T, 4>,
-    out: ViewMut<'a, T, 4>,
-    transposed: bool,
-    segment: Option<usize>,
-    deterministic: bool,
-}
-
-/// out = p · v, of a block-sparse p, v `[Z, H, keys, D]` and out `[Z, H, queries, D]` (Tillet, "Blocked algorithms for neural networks", 2020,
-/// section 6.2.3). Rows of p without blocks give 0.
+/// out = p · v, of a block-sparse p of q rows and k columns (Tillet, "Blocked algorithms for neural networks", 2020, section 6.2.3). Rows of p without blocks give 0.
 ///
 /// Sums are in `f32`, rounded once. The gradients of attention are such products, too: with p or the scores' gradient
 /// [transposed](Spmm::transposed) for values and keys, and as it is for queries.
@@ -138,96 +124,61 @@ pub struct Spmm<'a, T: Element> {
 /// assert_eq!(stream.download(&out)?, [[8.0; 64], [16.0; 64]].concat());
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
-pub fn spmm<'a, T: FloatElement>(
-    p: &'a BlockSparse<T>,
-    v: impl IntoView<'a, T, 4>,
-    out: impl IntoViewMut<'a, T, 4>,
-) -> Spmm<'a, T> {
-    Spmm { p, v: v.into_view(), out: out.into_view_mut(), transposed: false, segment: None, deterministic: false }
-}
-
-impl<'a, T: FloatElement> Spmm<'a, T> {
-    /// Multiplies by the transpose of p: v is `[Z, H, queries, D]`, out is `[Z, H, keys, D]`.
-    pub fn transposed(self) -> Spmm<'a, T> {
-        Spmm { transposed: true, ..self }
-    }
-
+#[operation(Spmm)]
+pub fn spmm<T: FloatElement>(
+    call: Call,
+    #[axes(z, h, q, k)] p: &'a BlockSparse<T>,
+    #[axes(z, h, if transposed { q } else { k }, d)] v: View<T, 4>,
+    #[axes(z, h, if transposed { k } else { q }, d)] out: ViewMut<T, 4>,
+    /// Multiplies by the transpose of p.
+    #[flag]
+    transposed: bool,
     /// Divides rows of more than this many blocks evenly among programs, which balances patterns whose rows differ, such as causal ones (section
     /// 6.3.2 of the thesis). Their sums are in the stream's scratch memory, in `f32`, until the last program of a row rounds them.
-    pub fn segment(self, blocks: usize) -> Spmm<'a, T> {
-        Spmm { segment: Some(blocks), ..self }
-    }
-
+    #[check(segment > 0, "a positive number", "it is the most blocks that a program adds")]
+    segment: Option<usize>,
     /// Adds the segments of a row in one order, so that each launch has the same result to the bit. Scratch memory then holds the sums of each
     /// segment. Without segments it is so anyway.
-    pub fn deterministic(self, deterministic: bool) -> Spmm<'a, T> {
-        Spmm { deterministic, ..self }
-    }
-
-    /// Enqueues it. The first launch of a layout with a length of segments uploads their table.
-    ///
-    /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if v or out does not have the shape that p requires, [`Error::Value`](crate::Error::Value) if segments
-    /// have no blocks; errors of the device.
-    pub fn launch(self, stream: &Stream) -> Result<()> {
-        T::dispatch::<Forward>(self, stream)
-    }
-}
-
-operation!(Forward: Spmm by enqueue);
-
-const OP: &str = "spmm";
-
-fn enqueue<T: FloatElement>(of: Spmm<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: SpmmKernelPool<T, false> + SpmmKernelPool<T, true>,
-{
-    let op = OP;
-    let layout = of.p.layout();
-    let (along, [rows, columns]) = match (of.transposed, layout.tokens()) {
-        (false, tokens) => (Along::Rows, tokens),
-        (true, [queries, keys]) => (Along::Columns, [keys, queries]),
-    };
-    let (batch, depth) = (of.p.batch(), of.v.shape()[3]);
-    let fix = "v is [Z, H, keys, D] and out [Z, H, queries, D] of the batch and the layout of p, the other way round if it is transposed";
-    size(op, "v", &of.v.shape())?;
-    same_shape(op, "v", of.v.shape(), [batch, layout.heads(), columns, depth], fix)?;
-    same_shape(op, "out", of.out.shape(), [batch, layout.heads(), rows, depth], fix)?;
-    let segment = of.segment.unwrap_or(usize::MAX);
-    value(op, "segment", segment, segment > 0, "a positive number", "it is the most blocks that a program adds")?;
-    if batch * layout.heads() * rows * depth == 0 {
+    #[default(false)]
+    deterministic: bool,
+) -> Result<()> {
+    if out.shape().contains(&0) {
         return Ok(());
     }
-    let table = layout.segment_table(stream, along, segment).map_err(named(op))?;
-    match of.transposed {
-        false => launch::<T, false>(of, layout.lists(along), &table, stream),
-        true => launch::<T, true>(of, layout.lists(along), &table, stream),
+    let (layout, along) = (p.layout(), if transposed { Along::Columns } else { Along::Rows });
+    let segment = segment.unwrap_or(usize::MAX);
+    let table = layout.segment_table(call.stream, along, segment).map_err(|error| call.without_memory(error))?;
+    match transposed {
+        false => products::<T, false>(call, p, v, out, deterministic, layout.lists(along), &table),
+        true => products::<T, true>(call, p, v, out, deterministic, layout.lists(along), &table),
     }
 }
 
-fn launch<T: FloatElement, const TRANSPOSED: bool>(
-    of: Spmm<'_, T>,
+fn products<T: FloatElement, const TRANSPOSED: bool>(
+    call: Call<'_>,
+    p: &BlockSparse<T>,
+    v: View<'_, T, 4>,
+    mut out: ViewMut<'_, T, 4>,
+    deterministic: bool,
     lists: &ListTable,
     table: &SegmentTable,
-    stream: &Stream,
 ) -> Result<()>
 where
     triton::Compiled: SpmmKernelPool<T, TRANSPOSED>,
 {
-    let Spmm { p, v, mut out, deterministic, .. } = of;
     let layout = p.layout();
     let ([batch, _, rows, depth], block) = (out.shape(), layout.block());
     // The rows of a tile lie in one row of blocks.
     let tile = block.min(64);
     let programs = block / tile * depth.div_ceil(64);
     let places = if deterministic { table.slots } else { table.splits };
-    let mut parts = scratch::<f32>(OP, stream, batch * places * block * depth)?;
+    let mut parts = call.scratch::<f32>(batch * places * block * depth)?;
     let counters = table.splits * programs * batch;
-    let mut done = scratch::<i32>(OP, stream, counters)?;
+    let mut done = call.scratch::<i32>(counters)?;
     let of_head = (rows / block) as i32;
     for of in grid::parts(batch, 1) {
         let of_parts = parts.view_mut([batch, places, block, depth])?.narrow(0, of.clone())?;
-        spmm_kernel_tuned::<T, TRANSPOSED>(
+        let kernel = spmm_kernel_tuned::<T, TRANSPOSED>(
             p.view()?.narrow(0, of.clone())?,
             v.narrow(0, of.clone())?,
             out.reborrow().narrow(0, of.clone())?,
@@ -238,9 +189,8 @@ where
             of_head,
             layout.shift(),
             deterministic,
-        )
-        .find(|of| of.BM as usize == tile)
-        .launch(stream, |_| (table.count, programs, of.len()))?;
+        );
+        call.tuned(kernel, |of| of.BM as usize == tile, |_| (table.count, programs, of.len()))?;
     }
     Ok(())
 }

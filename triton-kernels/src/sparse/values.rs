@@ -2,9 +2,9 @@
 
 use super::layout::{Along, BlockLayout};
 use crate::Result;
-use crate::element::{FloatElement, operation};
-use crate::error::{same_shape, size, value};
+use crate::element::FloatElement;
 use crate::grid::{MOST, chunks, parts};
+use crate::operation::{Call, Extents, Shaped, operation};
 use triton::BufferSliceMut;
 use triton::prelude::*;
 
@@ -149,7 +149,7 @@ impl<T: FloatElement> BlockSparse<T> {
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the array has another shape; errors of the device.
     pub fn to_dense<'a>(&self, stream: &Stream, dense: impl IntoViewMut<'a, T, 4>) -> Result<()> {
-        T::dispatch::<ToDense>(Dense { values: self, dense: dense.into_view_mut() }, stream)
+        to_dense(self, dense.into_view_mut().reborrow()).launch(stream)
     }
 
     /// The blocks that a layout has of a batch of dense matrices `[Z, H, queries, keys]`.
@@ -176,13 +176,8 @@ impl<T: FloatElement> BlockSparse<T> {
     ) -> Result<BlockSparse<T>> {
         let dense = dense.into_view();
         let mut values = BlockSparse::zeros(stream, dense.shape()[0], layout)?;
-        T::dispatch::<FromDense>(OfDense { values: &mut values, dense }, stream)?;
+        from_dense(dense, &mut values).launch(stream)?;
         Ok(values)
-    }
-
-    fn dense_shape(&self) -> [usize; 4] {
-        let [queries, keys] = self.layout.tokens();
-        [self.batch, self.layout.heads(), queries, keys]
     }
 
     /// Programs of copies: lists, and groups of 16 rows of a block.
@@ -192,37 +187,29 @@ impl<T: FloatElement> BlockSparse<T> {
     }
 }
 
-/// A copy to a dense array.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct Dense<'a, T: Element> {
-    values: &'a BlockSparse<T>,
-    dense: ViewMut<'a, T, 4>,
+macro_rules! shaped {
+    ($($of:ty)*) => {$(
+        impl<T: Element> Shaped for $of {
+            /// Of the dense matrices: batch, heads, queries and keys.
+            fn extents(&self) -> Extents {
+                let [queries, keys] = self.layout.tokens();
+                Extents::new(&[self.batch, self.layout.heads(), queries, keys])
+            }
+        }
+    )*};
 }
 
-/// A copy from a dense array.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct OfDense<'a, T: Element> {
-    values: &'a mut BlockSparse<T>,
-    dense: View<'a, T, 4>,
-}
+shaped!(&BlockSparse<T> &mut BlockSparse<T>);
 
-operation!(ToDense: Dense by to_dense);
-operation!(FromDense: OfDense by from_dense);
-
-const DENSE: &str = "it is [Z, H, queries, keys] of the batch and the layout";
-
-fn to_dense<T: FloatElement>(of: Dense<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: ClearKernelInstance<T> + ToDenseKernelInstance<T>,
-{
-    let Dense { values, mut dense } = of;
-    let shape = values.dense_shape();
-    size("to_dense", "dense", &dense.shape())?;
-    same_shape("to_dense", "dense", dense.shape(), shape, DENSE)?;
-    let [batch, heads, queries, keys] = shape;
-    if batch * heads * queries * keys == 0 {
+/// A dense array = the matrices, with 0 where there is no block.
+#[operation(ToDense)]
+fn to_dense<T: FloatElement>(
+    call: Call,
+    #[axes(z, h, q, k)] values: &'a BlockSparse<T>,
+    #[axes(z, h, q, k)] mut dense: ViewMut<T, 4>,
+) -> Result<()> {
+    let [batch, heads, queries, keys] = dense.shape();
+    if dense.shape().contains(&0) {
         return Ok(());
     }
     for of_heads in parts(heads, 1) {
@@ -232,7 +219,7 @@ where
         {
             let part = dense.reborrow().narrow(0, of.clone())?.narrow(1, of_heads.clone())?.narrow(2, rows.clone())?;
             let tiles = (keys.div_ceil(64), rows.len().div_ceil(64), of.len() * count);
-            clear_kernel::<T>(part, count as i32).launch(stream, tiles)?;
+            call.launch(clear_kernel::<T>(part, count as i32), tiles)?;
         }
     }
     let lists = values.layout.lists(Along::Rows);
@@ -240,20 +227,19 @@ where
     let (headers, entries, (of_lists, of_rows, _)) = (lists.headers.view()?, lists.entries.view()?, values.copies());
     for of in parts(batch, 1) {
         let (from, to) = (values.view()?.narrow(0, of.clone())?, dense.reborrow().narrow(0, of.clone())?);
-        to_dense_kernel::<T>(from, headers, entries, to, rows).launch(stream, (of_lists, of_rows, of.len()))?;
+        call.launch(to_dense_kernel::<T>(from, headers, entries, to, rows), (of_lists, of_rows, of.len()))?;
     }
     Ok(())
 }
 
-fn from_dense<T: FloatElement>(of: OfDense<'_, T>, stream: &Stream) -> Result<()>
-where
-    triton::Compiled: FromDenseKernelInstance<T>,
-{
-    let OfDense { values, dense } = of;
-    let shape = values.dense_shape();
-    size("from_dense", "dense", &dense.shape())?;
-    same_shape("from_dense", "dense", dense.shape(), shape, DENSE)?;
-    if shape.contains(&0) {
+/// The matrices = the blocks of a dense array.
+#[operation(FromDense)]
+fn from_dense<T: FloatElement>(
+    call: Call,
+    #[axes(z, h, q, k)] dense: View<T, 4>,
+    #[axes(z, h, q, k)] values: &'a mut BlockSparse<T>,
+) -> Result<()> {
+    if dense.shape().contains(&0) {
         return Ok(());
     }
     let (layout, copies) = (values.layout.clone(), values.copies());
@@ -262,14 +248,14 @@ where
     let (headers, entries, (of_lists, of_rows, batch)) = (lists.headers.view()?, lists.entries.view()?, copies);
     for of in parts(batch, 1) {
         let (from, to) = (dense.narrow(0, of.clone())?, values.view_mut()?.narrow(0, of.clone())?);
-        from_dense_kernel::<T>(from, headers, entries, to, rows).launch(stream, (of_lists, of_rows, of.len()))?;
+        call.launch(from_dense_kernel::<T>(from, headers, entries, to, rows), (of_lists, of_rows, of.len()))?;
     }
     Ok(())
 }
 
 /// Checks that another operand has the layout and the batch of the first.
 pub(super) fn same_layout<T: Element, U: Element>(
-    op: &'static str,
+    call: Call<'_>,
     operand: &'static str,
     found: &BlockSparse<T>,
     expected: &BlockSparse<U>,
@@ -278,5 +264,5 @@ pub(super) fn same_layout<T: Element, U: Element>(
         return Ok(());
     }
     let text = format!("{} matrices of {:?}", found.batch, found.layout);
-    value(op, operand, text, false, "the batch and the layout of the first operand", "make both of one layout")
+    call.value(operand, text, false, "the batch and the layout of the first operand", "make both of one layout")
 }

@@ -1,7 +1,7 @@
 //! The unit tests of files of the library that have no kernels: the files themselves, which are compiled here without the rest. A test of
 //! the library's own would compile every kernel once more.
 
-#![cfg(all(feature = "gemm", feature = "conv", feature = "contract", feature = "sparse"))]
+#![cfg(all(feature = "linear", feature = "conv", feature = "contract", feature = "sparse"))]
 #![allow(dead_code, unused_imports, reason = "the library uses what tests do not")]
 
 mod contract;

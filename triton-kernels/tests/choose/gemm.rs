@@ -1,11 +1,11 @@
 //! The choice and its memory, beside the pools of the library.
 
-#[path = "../../src/gemm/choose.rs"]
+#[path = "../../src/linear/choose.rs"]
 mod choose;
-#[path = "../../src/gemm/memory.rs"]
+#[path = "../../src/linear/memory.rs"]
 mod memory;
 
 /// The library's pools.
 mod pools {
-    pub(crate) use triton_kernels::gemm::{Form, GemmElement, Precision};
+    pub(crate) use triton_kernels::linear::{Form, GemmElement, Precision};
 }

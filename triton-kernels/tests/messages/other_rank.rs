@@ -1,6 +1,6 @@
 //! An operand has more axes than letters.
 use triton::{Stream, View, ViewMut};
-use triton_kernels::{Result, contract};
+use triton_kernels::{Result, contract::contract};
 
 fn product(stream: &Stream, x: View<'_, f32, 3>, y: View<'_, f32, 2>, z: ViewMut<'_, f32, 2>) -> Result<()> {
     contract!("ik,kj->ij", x, y => z).launch(stream)

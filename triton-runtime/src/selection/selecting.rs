@@ -68,6 +68,24 @@ impl<'a, 's, S, const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'a, 's, 
         Selecting { tuned: self.tuned, key: self.key, legal: self.legal, selector: Some(selector) }
     }
 
+    /// What a launch with the same arguments would run. Nothing is enqueued but what the selector measures.
+    ///
+    /// # Errors
+    /// Those of a launch that finds no member.
+    pub fn selected<G: Into<Grid>>(self, stream: &Stream, grid: impl FnMut(&C) -> G) -> Result<C> {
+        let Selecting { tuned, key, legal, selector } = self;
+        if !tuned.is_open() {
+            return Ok(*tuned.member(stream)?.choice());
+        }
+        let pool = tuned.pool();
+        let mut running = Running { pool, launch: tuned.prepared(), stream, legal, grid };
+        let key = key.unwrap_or_else(|| Key::of(&running.launch.args, &running.launch.metadata().params));
+        match choose(&mut running, &key, stream, selector, &[])? {
+            Some(index) => Ok(*pool.members()[index].choice()),
+            None => Err(nothing(&running, Vec::new())),
+        }
+    }
+
     fn enqueue<G: Into<Grid>>(self, stream: &Stream, grid: impl FnMut(&C) -> G) -> Result<()> {
         let Selecting { tuned, key, legal, selector } = self;
         if !tuned.is_open() {

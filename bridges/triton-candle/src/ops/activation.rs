@@ -6,7 +6,7 @@ use crate::error::wrap;
 use crate::layout::ready;
 use crate::operation::{Operand, Operation, Output, apply, by_float, with};
 use candle_core::{D, Result, Shape, Tensor};
-use triton_kernels::{Activation, rows};
+use triton_kernels::activation::{self as kernels, Activation};
 
 struct Activate(Activation);
 
@@ -37,7 +37,7 @@ impl Operation for Activate {
         let (op, shape) = (self.name(), Shape::from(of[0].dims()));
         by_float!(op, "x", of[0].dtype(), |T| {
             let (x, mut y) = (call.read::<T>(op, "x", of[0])?, call.fresh::<T>(shape.elem_count())?);
-            rows::activation(self.0, x.view::<2>()?, y.write(call).rows_mut::<2>(&shape)?)
+            kernels::activation(x.view::<2>()?, self.0, y.write(call).rows_mut::<2>(&shape)?)
                 .launch(call.stream())
                 .map_err(wrap)?;
             Ok((y.into_output(call), shape))
@@ -51,7 +51,7 @@ impl Operation for Activate {
                 let (x, dy) = (call.read::<T>(op, "x", of[0])?, call.read::<T>(op, "dy", of[1])?);
                 let mut dx = call.fresh::<T>(shape.elem_count())?;
                 let (x, dy) = (x.view::<2>()?, dy.view::<2>()?);
-                rows::activation_backward(self.0, x, dy, dx.write(call).rows_mut::<2>(&shape)?)
+                kernels::activation_backward(x, dy, self.0, dx.write(call).rows_mut::<2>(&shape)?)
                     .launch(call.stream())
                     .map_err(wrap)?;
                 Ok(vec![Some(dx.into_tensor(call, shape))])
@@ -139,7 +139,7 @@ impl Operation for Gated {
         by_float!(op, "x", of[0].dtype(), |T| {
             let (x, gate) = (call.read::<T>(op, "x", of[0])?, call.read::<T>(op, "gate", of[1])?);
             let mut y = call.fresh::<T>(shape.elem_count())?;
-            rows::gated(self.0, x.view::<2>()?, gate.view::<2>()?, y.write(call).rows_mut::<2>(&shape)?)
+            kernels::gated(x.view::<2>()?, gate.view::<2>()?, self.0, y.write(call).rows_mut::<2>(&shape)?)
                 .launch(call.stream())
                 .map_err(wrap)?;
             Ok((y.into_output(call), shape))
@@ -156,7 +156,7 @@ impl Operation for Gated {
                 {
                     let (mut dx, mut dgate) = (dx.write(call), dgate.write(call));
                     let (dx, dgate) = (dx.rows_mut::<2>(&shape)?, dgate.rows_mut::<2>(&shape)?);
-                    rows::gated_backward(self.0, x.view::<2>()?, gate.view::<2>()?, dy.view::<2>()?, dx, dgate)
+                    kernels::gated_backward(x.view::<2>()?, gate.view::<2>()?, dy.view::<2>()?, self.0, dx, dgate)
                         .launch(call.stream())
                         .map_err(wrap)?;
                 }

@@ -69,7 +69,7 @@ macro_rules! options {
     ($attention:expr, $options:expr) => {{
         let (mut attention, options): (_, &AttentionOptions) = ($attention, $options);
         if let Some((left, right)) = options.window {
-            attention = attention.window(left, right);
+            attention = attention.window((left, right));
         }
         if options.causal {
             attention = attention.causal();
@@ -126,18 +126,18 @@ impl Operation for Attention {
                 let (q, k) = (call.read::<T>(op, "q", of[0])?, call.read::<T>(op, "k", of[1])?);
                 let (v, o) = (call.read::<T>(op, "v", of[2])?, call.read::<T>(op, "o", of[3])?);
                 let (d_o, lse) = (call.read::<T>(op, "d_o", of[4])?, lse.read(call, op));
-                let qkv = [q.view::<4>()?, k.view::<4>()?, v.view::<4>()?];
-                let [of_q, of_k, _] = qkv.map(|view| view.shape());
+                let (q, k, v) = (q.view::<4>()?, k.view::<4>()?, v.view::<4>()?);
+                let (of_q, of_k) = (q.shape(), k.shape());
                 let count = |shape: [usize; 4]| shape.iter().product();
                 let mut dq = call.fresh::<T>(count(of_q))?;
                 let (mut dk, mut dv) = (call.fresh::<T>(count(of_k))?, call.fresh::<T>(count(of_k))?);
                 {
                     let (mut dq, mut dk, mut dv) = (dq.write(call), dk.write(call), dv.write(call));
-                    let gradients = [dq.view_mut(of_q)?, dk.view_mut(of_k)?, dv.view_mut(of_k)?];
+                    let (dq, dk, dv) = (dq.view_mut(of_q)?, dk.view_mut(of_k)?, dv.view_mut(of_k)?);
                     let rows = [of_q[0], of_q[1], of_q[2]];
                     let lse = lse.strided(rows, crate::memory::row_major(rows), 0)?;
                     let (o, d_o) = (o.view::<4>()?, d_o.view::<4>()?);
-                    options!(kernels::attention_backward(qkv, o, lse, d_o, gradients), &self.options)
+                    options!(kernels::attention_backward(q, k, v, o, lse, d_o, dq, dk, dv), &self.options)
                         .launch(call.stream())
                         .map_err(wrap)?;
                 }

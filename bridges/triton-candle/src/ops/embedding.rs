@@ -5,7 +5,7 @@ use crate::error::{shape as shape_error, wrap};
 use crate::layout::ready;
 use crate::operation::{Operand, Operation, Output, apply, by_float, with};
 use candle_core::{Result, Shape, Tensor};
-use triton_kernels::rows;
+use triton_kernels::embedding as kernels;
 
 struct Embedding {
     deterministic: bool,
@@ -48,7 +48,7 @@ impl Operation for Embedding {
             let (table, ids) = (table.view::<2>()?, ids.view()?);
             let shape = [ids.count(), table.shape()[1]];
             let mut out = call.fresh::<T>(shape[0] * shape[1])?;
-            rows::embedding(table, ids, out.write(call).view_mut(shape)?).launch(call.stream()).map_err(wrap)?;
+            kernels::embedding(table, ids, out.write(call).view_mut(shape)?).launch(call.stream()).map_err(wrap)?;
             let mut dims = of[1].dims().to_vec();
             dims.push(shape[1]);
             Ok((out.into_output(call), Shape::from(dims)))
@@ -63,7 +63,7 @@ impl Operation for Embedding {
                 let dy = call.read::<T>(op, "dy", of[0])?;
                 let (entries, columns) = (table.dims()[0], table.dims()[1]);
                 let mut dtable = call.zeros(entries * columns)?;
-                rows::embedding_backward(
+                kernels::embedding_backward(
                     dy.view::<2>()?,
                     ids.view()?,
                     dtable.write(call).view_mut([entries, columns])?,

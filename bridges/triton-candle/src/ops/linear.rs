@@ -6,7 +6,8 @@ use crate::error::{shape as shape_error, wrap};
 use crate::layout::ready;
 use crate::operation::{Operand, Operation, Output, apply, by_float, with};
 use candle_core::{Result, Shape, Tensor};
-use triton_kernels::{Activation, gemm, linear_backward};
+use triton_kernels::Activation;
+use triton_kernels::linear::{gemm, linear_backward};
 
 /// What [`linear`] does after the product; the default is nothing.
 #[derive(Clone, Copy, Debug, Default)]

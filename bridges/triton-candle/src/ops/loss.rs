@@ -6,7 +6,8 @@ use crate::error::{shape as shape_error, wrap};
 use crate::operation::{Operand, Operation, Output, apply, by_float};
 use candle_core::{Result, Shape, Tensor};
 use std::sync::OnceLock;
-use triton_kernels::{Activation, rows};
+use triton_kernels::activation::{Activation, activation};
+use triton_kernels::loss as kernels;
 
 /// Options of [`cross_entropy`]; the default is the plain loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -72,9 +73,9 @@ impl Operation for CrossEntropy {
             {
                 let (mut copy, mut loss) = (copy.write(call), loss.write(call));
                 let mut copy = copy.view_mut(shape)?;
-                rows::activation(Activation::Identity, logits, copy.reborrow()).launch(call.stream()).map_err(wrap)?;
+                activation(logits, Activation::Identity, copy.reborrow()).launch(call.stream()).map_err(wrap)?;
                 let CrossEntropyOptions { label_smoothing, z_loss, ignore } = self.options;
-                let mut entropy = rows::cross_entropy(copy, labels.view()?, loss.view_mut([shape[0]])?)
+                let mut entropy = kernels::cross_entropy(copy, labels.view()?, loss.view_mut([shape[0]])?)
                     .label_smoothing(label_smoothing)
                     .z_loss(z_loss);
                 if let Some(label) = ignore {

@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::operation::{Operand, Operation, Output, apply, by_float, with};
 use candle_core::{Result, Shape, Tensor};
 use std::sync::OnceLock;
-use triton_kernels::rows;
+use triton_kernels::norm as kernels;
 
 struct Norm {
     with_mean: bool,
@@ -85,17 +85,14 @@ impl Operation for Norm {
             {
                 let (mut y, mut means, mut scales) = (y.write(call), means.write(call), scales.write(call));
                 let (weight, y) = (weight.view::<1>()?, y.rows_mut::<2>(&shape)?);
-                let mut norm = match &bias {
-                    Some(bias) => rows::layer_norm(x, weight, bias.view::<1>()?, y),
-                    None => rows::rms_norm(x, weight, y),
-                };
-                if self.keeps {
-                    norm = norm.scales(scales.view_mut([rows])?);
-                    if self.with_mean {
-                        norm = norm.means(means.view_mut([rows])?);
-                    }
+                let (mean, rstd) = (means.view_mut([rows])?, scales.view_mut([rows])?);
+                if let Some(bias) = &bias {
+                    let norm = kernels::layer_norm(x, weight, bias.view::<1>()?, y).epsilon(self.epsilon);
+                    if self.keeps { norm.statistics(mean, rstd) } else { norm }.launch(call.stream()).map_err(wrap)?;
+                } else {
+                    let norm = kernels::rms_norm(x, weight, y).epsilon(self.epsilon);
+                    if self.keeps { norm.statistics(rstd) } else { norm }.launch(call.stream()).map_err(wrap)?;
                 }
-                norm.epsilon(self.epsilon).launch(call.stream()).map_err(wrap)?;
             }
             if self.keeps {
                 // An operation runs once; a second run would keep the same numbers.
@@ -123,15 +120,15 @@ impl Operation for Norm {
                     let (weight, dy, dx) = (weight.view::<1>()?, dy.view::<2>()?, dx.rows_mut::<2>(&shape)?);
                     let scales = scales.strided([rows], [1], 0)?;
                     let (dw, db) = (dw.view_mut([columns])?, db.view_mut([columns])?);
-                    let backward = if self.with_mean {
+                    if self.with_mean {
                         let means = means.strided([rows], [1], 0)?;
-                        let backward = rows::layer_norm_backward(x, weight, dy, means, scales, dx);
-                        if parameters { backward.parameters(dw, db) } else { backward }
+                        let backward = kernels::layer_norm_backward(x, weight, dy, means, scales, dx);
+                        if parameters { backward.dw(dw).db(db) } else { backward }.launch(call.stream())
                     } else {
-                        let backward = rows::rms_norm_backward(x, weight, dy, scales, dx);
-                        if parameters { backward.weight(dw) } else { backward }
-                    };
-                    backward.launch(call.stream()).map_err(wrap)?;
+                        let backward = kernels::rms_norm_backward(x, weight, dy, scales, dx);
+                        if parameters { backward.dw(dw) } else { backward }.launch(call.stream())
+                    }
+                    .map_err(wrap)?;
                 }
                 let dx = Some(dx.into_tensor(call, shape));
                 if !parameters {

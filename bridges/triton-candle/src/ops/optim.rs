@@ -10,7 +10,7 @@ use candle_core::{CpuStorage, CudaStorage, InplaceOp2, Layout, Result, Tensor, V
 use candle_nn::Optimizer;
 use std::fmt;
 use std::sync::Mutex;
-use triton_kernels::rows;
+use triton_kernels::optim;
 
 /// Options of [`AdamW`]: those of candle's, and a factor of gradients.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,7 +117,7 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    fn run<T: crate::Element + rows::FloatElement>(
+    fn run<T: crate::Element + triton_kernels::FloatElement>(
         &self,
         call: &Call,
         mut weight: Write<'_, T>,
@@ -137,7 +137,7 @@ impl Step<'_> {
         };
         let (mut mean, mut square) = (moments.0.write(call), moments.1.write(call));
         let AdamWOptions { rate, beta1, beta2, epsilon, decay, unscale } = self.options;
-        let options = rows::AdamWOptions {
+        let options = optim::AdamWOptions {
             rate: rate as f32,
             beta1: beta1 as f32,
             beta2: beta2 as f32,
@@ -145,7 +145,7 @@ impl Step<'_> {
             decay: decay as f32,
             step: self.step,
         };
-        rows::adamw(weight, gradient, mean.view_mut(shape)?, square.view_mut(shape)?, options)
+        optim::adamw(weight, gradient, mean.view_mut(shape)?, square.view_mut(shape)?, options)
             .unscale(unscale as f32)
             .launch(call.stream())
             .map_err(wrap)

@@ -7,7 +7,7 @@ use crate::layout::{merges, ready};
 use crate::operation::{Operand, Operation, Output, apply, by_float, with};
 use candle_core::{DType, Result, Shape, Tensor};
 use triton::View;
-use triton_kernels::rows::{self, Pairs};
+use triton_kernels::embedding::{self, Pairs};
 
 struct Rotary {
     pairs: Pairs,
@@ -74,8 +74,8 @@ impl Rotary {
                     let y = y.strided_mut([heads, positions, width], strides, i * heads * positions * width)?;
                     let (x, y) = (x.permute([1, 0, 2]).map_err(wrap)?, y.permute([1, 0, 2]).map_err(wrap)?);
                     let rotary = match self.back {
-                        true => rows::rotary_backward(x, cosines, sines, self.pairs, y),
-                        false => rows::rotary(x, cosines, sines, self.pairs, y),
+                        true => embedding::rotary_backward(x, cosines, sines, self.pairs, y),
+                        false => embedding::rotary(x, cosines, sines, self.pairs, y),
                     };
                     rotary.launch(call.stream()).map_err(wrap)?;
                 }

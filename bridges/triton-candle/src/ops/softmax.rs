@@ -6,7 +6,7 @@ use crate::error::wrap;
 use crate::layout::ready;
 use crate::operation::{Operand, Operation, Output, apply, by_float, with};
 use candle_core::{Result, Shape, Tensor};
-use triton_kernels::rows;
+use triton_kernels::softmax as kernels;
 
 struct Softmax {
     log: bool,
@@ -62,7 +62,7 @@ impl Operation for Softmax {
             {
                 let mut y = y.write(call);
                 let (x, y) = (x.view::<2>()?, y.rows_mut::<2>(&shape)?);
-                let softmax = if self.log { rows::log_softmax(x, y) } else { rows::softmax(x, y) };
+                let softmax = if self.log { kernels::log_softmax(x, y) } else { kernels::softmax(x, y) };
                 softmax.launch(call.stream()).map_err(wrap)?;
             }
             Ok((y.into_output(call), shape))
@@ -79,9 +79,9 @@ impl Operation for Softmax {
                     let mut dx = dx.write(call);
                     let (out, dy, dx) = (out.view::<2>()?, dy.view::<2>()?, dx.rows_mut::<2>(y.shape())?);
                     let backward = if self.log {
-                        rows::log_softmax_backward(out, dy, dx)
+                        kernels::log_softmax_backward(out, dy, dx)
                     } else {
-                        rows::softmax_backward(out, dy, dx)
+                        kernels::softmax_backward(out, dy, dx)
                     };
                     backward.launch(call.stream()).map_err(wrap)?;
                 }

@@ -2,9 +2,14 @@
 
 use triton::prelude::*;
 use triton_kernels::attention::attention;
+use triton_kernels::contract::contract;
 use triton_kernels::conv::conv2d;
-use triton_kernels::rows::{SgdOptions, column_sums, layer_norm, sgd, softmax};
-use triton_kernels::{Activation, Result, contract, gemm};
+use triton_kernels::linear::column_sums;
+use triton_kernels::linear::gemm;
+use triton_kernels::norm::layer_norm;
+use triton_kernels::optim::{SgdOptions, sgd};
+use triton_kernels::softmax::softmax;
+use triton_kernels::{Activation, Result};
 
 /// Elements that are read.
 pub const READ: usize = 1 << 14;

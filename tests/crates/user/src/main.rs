@@ -6,11 +6,14 @@ use ops::{Sgd as Descent, WIDTH, gelu as g};
 use tri::lang::exp as e;
 use tri::prelude::*;
 use triton_kernels::functions::gemm_tile;
-use triton_kernels::{Activation, gemm};
+use triton_kernels::Activation;
+use triton_kernels::linear::gemm;
 
 /// Only rustc knows its value.
 const BIAS: f32 = 0.25 * OFFSETS[1];
 const OFFSETS: [f32; 2] = [1.0, 2.0];
+
+mod renamed;
 
 mod re_exported {
     pub use ops::scaled;
@@ -110,6 +113,8 @@ fn main() -> triton_kernels::Result<()> {
     fn local(x: PtrMut<f32>) {
         store(x + arange(0, 64), twice(load(x + arange(0, 64), true)), true);
     }
+
+    renamed::run()?;
 
     let stream = Device::cpu().stream()?;
     let values: Vec<f32> = (0..200).map(|i| i as f32 / 50.0 - 2.0).collect();

@@ -41,8 +41,8 @@ pub(super) fn cases() -> Vec<Case> {
         let (x, lse) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(4)?);
         let (mut dq, mut dk, mut dv) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);
         let (shape, view) = ([1, 1, 4, 16], x.view([1, 1, 4, 16])?);
-        let gradients = [dq.view_mut(shape)?, dk.view_mut([1, 1, 2, 16])?, dv.view_mut(shape)?];
-        let call = attention_backward([view; 3], view, lse.view([1, 1, 4])?, view, gradients);
+        let (dq, dk, dv) = (dq.view_mut(shape)?, dk.view_mut([1, 1, 2, 16])?, dv.view_mut(shape)?);
+        let call = attention_backward(view, view, view, view, lse.view([1, 1, 4])?, view, dq, dk, dv);
         refused(call.launch(stream), &["`attention_backward`", "`dk` has extent 2 along axis 2, but 4"])
     }));
     cases

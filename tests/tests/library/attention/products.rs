@@ -144,7 +144,7 @@ fn forward<T: FloatElement + Scalar>(
     let call = match mask {
         Mask::Full => call,
         Mask::Causal => call.causal(),
-        Mask::Window(left, right) => call.window(left, right),
+        Mask::Window(left, right) => call.window((left, right)),
     };
     call.launch(stream)?;
     Ok((o.download(stream, &of_o)?, lse.download(stream, &of_lse)?))
@@ -162,13 +162,13 @@ fn backward<T: FloatElement + Scalar>(
     let (of_q, of_k, of_v) = (q.upload(stream)?, k.upload(stream)?, v.upload(stream)?);
     let (of_o, of_lse, of_dy) = (o.upload(stream)?, lse.upload(stream)?, dy.upload(stream)?);
     let (mut of_dq, mut of_dk, mut of_dv) = (dq.upload(stream)?, dk.upload(stream)?, dv.upload(stream)?);
-    let qkv = [q.view(&of_q)?, k.view(&of_k)?, v.view(&of_v)?];
-    let gradients = [dq.view_mut(&mut of_dq)?, dk.view_mut(&mut of_dk)?, dv.view_mut(&mut of_dv)?];
-    let call = attention_backward(qkv, o.view(&of_o)?, lse.view(&of_lse)?, dy.view(&of_dy)?, gradients);
+    let (q, k, v, o) = (q.view(&of_q)?, k.view(&of_k)?, v.view(&of_v)?, o.view(&of_o)?);
+    let (to_q, to_k, to_v) = (dq.view_mut(&mut of_dq)?, dk.view_mut(&mut of_dk)?, dv.view_mut(&mut of_dv)?);
+    let call = attention_backward(q, k, v, o, lse.view(&of_lse)?, dy.view(&of_dy)?, to_q, to_k, to_v);
     let call = match mask {
         Mask::Full => call,
         Mask::Causal => call.causal(),
-        Mask::Window(left, right) => call.window(left, right),
+        Mask::Window(left, right) => call.window((left, right)),
     };
     call.launch(stream)?;
     Ok([dq.download(stream, &of_dq)?, dk.download(stream, &of_dk)?, dv.download(stream, &of_dv)?])

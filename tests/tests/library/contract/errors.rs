@@ -2,7 +2,7 @@
 
 use crate::harness::{Case, Failure, Outcome, refused};
 use triton::{Buffer, Stream};
-use triton_kernels::contract;
+use triton_kernels::contract::contract;
 use triton_kernels::contract::{Modes, ModesMut};
 
 /// A case over two buffers of 64 elements.

@@ -3,7 +3,7 @@
 use super::{Options, Order, one};
 use crate::harness::{Case, Random, Scalar, type_name};
 use triton::{bf16, f16};
-use triton_kernels::contract::FloatElement;
+use triton_kernels::FloatElement;
 
 /// Which operands have a letter: x, y and z.
 const KINDS: [[bool; 3]; 6] = [

@@ -9,8 +9,8 @@ use crate::harness::{Case, Family, Outcome, Random, Scalar, refused, same};
 use crate::reference::contract::contraction;
 use array::{Array, Order};
 use triton::Stream;
-use triton_kernels::contract;
-use triton_kernels::contract::FloatElement;
+use triton_kernels::FloatElement;
+use triton_kernels::contract::contract;
 use triton_kernels::contract::notation::parse;
 
 /// Contractions.

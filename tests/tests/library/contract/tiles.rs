@@ -3,9 +3,10 @@
 use super::{Options, Order, one};
 use crate::harness::{Case, Failure, Scalar, type_name};
 use triton::{Device, bf16, f16};
-use triton_kernels::contract;
+use triton_kernels::FloatElement;
+use triton_kernels::contract::contract;
 use triton_kernels::contract::tiles::Instance;
-use triton_kernels::contract::{Computed, FloatElement, Modes, ModesMut, instances};
+use triton_kernels::contract::{Computed, Modes, ModesMut, instances};
 
 /// Expressions whose operands have their axes of stride 1 in each order, or in none that instances are for.
 const ORDERS: [(&str, [&str; 2]); 4] =

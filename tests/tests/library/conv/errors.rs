@@ -2,7 +2,7 @@
 
 use crate::harness::{Case, Outcome, refused};
 use triton::prelude::*;
-use triton_kernels::conv::{Conv2d, conv2d, conv2d_input_gradient, conv2d_weight_gradient};
+use triton_kernels::conv::{Conv2d, conv2d, conv2d_backward_input, conv2d_backward_weight};
 
 type Change = for<'a> fn(Conv2d<'a, f32>, View<'a, f32, 1>) -> Conv2d<'a, f32>;
 
@@ -37,17 +37,17 @@ pub(super) fn cases() -> Vec<Case> {
             refused(change(conv, bias.view([7])?).launch(stream), &[&["`conv2d`"], texts].concat())
         }));
     }
-    cases.push(Case::new("conv2d_input_gradient refuses another dy", |stream, _| -> Outcome {
+    cases.push(Case::new("conv2d_backward_input refuses another dy", |stream, _| -> Outcome {
         let (dy, w) = (stream.zeros::<f32>(4)?, stream.zeros::<f32>(4)?);
         let mut dx = stream.zeros::<f32>(9)?;
-        let of = conv2d_input_gradient(dy.view([1, 1, 4, 1])?, w.view([1, 2, 2, 1])?, dx.view_mut([1, 3, 3, 1])?);
-        refused(of.launch(stream), &["`conv2d_input_gradient`", "`dy` has extent 1 along axis 1, but 2"])
+        let of = conv2d_backward_input(dy.view([1, 1, 4, 1])?, w.view([1, 2, 2, 1])?, dx.view_mut([1, 3, 3, 1])?);
+        refused(of.launch(stream), &["`conv2d_backward_input`", "`dy` has extent 1 along axis 1, but 2"])
     }));
-    cases.push(Case::new("conv2d_weight_gradient refuses another dw", |stream, _| -> Outcome {
+    cases.push(Case::new("conv2d_backward_weight refuses another dw", |stream, _| -> Outcome {
         let (x, dy) = (stream.zeros::<f32>(9)?, stream.zeros::<f32>(4)?);
         let mut dw = stream.zeros::<f32>(8)?;
-        let of = conv2d_weight_gradient(x.view([1, 3, 3, 1])?, dy.view([1, 2, 2, 1])?, dw.view_mut([1, 2, 2, 2])?);
-        refused(of.launch(stream), &["`conv2d_weight_gradient`", "`dw` has extent 2 along axis 3, but 1"])
+        let of = conv2d_backward_weight(x.view([1, 3, 3, 1])?, dy.view([1, 2, 2, 1])?, dw.view_mut([1, 2, 2, 2])?);
+        refused(of.launch(stream), &["`conv2d_backward_weight`", "`dw` has extent 2 along axis 3, but 1"])
     }));
     cases
 }

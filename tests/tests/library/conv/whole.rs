@@ -6,7 +6,7 @@ use crate::reference::conv::Conv;
 use crate::reference::number::values;
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::conv::{conv2d, conv2d_input_gradient, conv2d_weight_gradient};
+use triton_kernels::conv::{conv2d, conv2d_backward_input, conv2d_backward_weight};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -135,7 +135,7 @@ fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channe
         });
         cases.push(case.of_instance(name));
         let named = name.to_string();
-        let case = Case::new(format!("conv2d_input_gradient {what}"), move |stream, random| {
+        let case = Case::new(format!("conv2d_backward_input {what}"), move |stream, random| {
             let of = Conv { x: [2, 9, 10, of.w[0]], w: [channels, 3, 2], ..plain };
             let (_, w) = operands::<T>(&of, [order, Order::Rows, order], random);
             let dy = Operand::<T, 4>::whole(output(&of), order, random, 1);
@@ -144,7 +144,7 @@ fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channe
         });
         cases.push(case.of_instance(name));
     }
-    let what = format!("conv2d_weight_gradient {} of large tiles for {name}", type_name::<T>());
+    let what = format!("conv2d_backward_weight {} of large tiles for {name}", type_name::<T>());
     cases.push(Case::new(what, move |stream, random| {
         let of = Conv { x: [1, 5, 6, 1024], w: [256, 3, 3], stride: [2; 2], padding: [1; 2], dilation: [1; 2] };
         let x = Operand::<T, 4>::whole(of.x, Order::Rows, random, 1);
@@ -190,7 +190,7 @@ fn input_gradient<T: FloatElement + Scalar>(
     let dx = Operand::<T, 4>::output(of.x, order);
     let (of_dy, of_w, mut of_dx) = (dy.upload(stream)?, w.upload(stream)?, dx.upload(stream)?);
     let [stride, padding, dilation] = pairs(of);
-    let conv = conv2d_input_gradient(dy.view(&of_dy)?, w.view(&of_w)?, dx.view_mut(&mut of_dx)?);
+    let conv = conv2d_backward_input(dy.view(&of_dy)?, w.view(&of_w)?, dx.view_mut(&mut of_dx)?);
     let conv = conv.stride(stride).padding(padding).dilation(dilation);
     let conv = splits.into_iter().fold(conv, |conv, splits| conv.splits(splits));
     instance.into_iter().fold(conv, |conv, name| conv.instance(name)).launch(stream)?;
@@ -207,7 +207,7 @@ fn weight_gradient<T: FloatElement + Scalar>(
     let dw = Operand::<T, 4>::output(weights(of), order);
     let (of_x, of_dy, mut of_dw) = (x.upload(stream)?, dy.upload(stream)?, dw.upload(stream)?);
     let [stride, padding, dilation] = pairs(of);
-    let conv = conv2d_weight_gradient(x.view(&of_x)?, dy.view(&of_dy)?, dw.view_mut(&mut of_dw)?);
+    let conv = conv2d_backward_weight(x.view(&of_x)?, dy.view(&of_dy)?, dw.view_mut(&mut of_dw)?);
     let conv = conv.stride(stride).padding(padding).dilation(dilation);
     splits.into_iter().fold(conv, |conv, splits| conv.splits(splits)).launch(stream)?;
     dw.download(stream, &of_dw)

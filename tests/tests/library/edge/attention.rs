@@ -85,7 +85,7 @@ fn of_forward<T: FloatElement + Scalar>(shape: Shape) -> Subject {
         let mut lse = room::<f32, 3>(stream, [batch, heads, queries], Order::Rows)?;
         let call = attention(q.view()?, k.view()?, v.view()?, o.view_mut()?).lse(lse.view_mut()?).scale(scale as f32);
         match window {
-            [Some(left), Some(right)] => call.window(left, right),
+            [Some(left), Some(right)] => call.window((left, right)),
             [None, Some(_)] => call.causal(),
             [_, None] => call,
         }
@@ -111,9 +111,9 @@ fn of_backward<T: FloatElement + Scalar>(shape: Shape) -> Subject {
         let causal = window[1] == Some(0);
         let call = attention(q.view()?, k.view()?, v.view()?, o.view_mut()?).lse(lse.view_mut()?).scale(scale as f32);
         if causal { call.causal() } else { call }.launch(stream)?;
-        let gradients = [dq.view_mut()?, dk.view_mut()?, dv.view_mut()?];
-        let operands = [q.view()?, k.view()?, v.view()?];
-        let call = attention_backward(operands, o.view()?, lse.view()?, d_o.view()?, gradients).scale(scale as f32);
+        let (to_q, to_k, to_v) = (dq.view_mut()?, dk.view_mut()?, dv.view_mut()?);
+        let (q, k, v, o, lse, d_o) = (q.view()?, k.view()?, v.view()?, o.view()?, lse.view()?, d_o.view()?);
+        let call = attention_backward(q, k, v, o, lse, d_o, to_q, to_k, to_v).scale(scale as f32);
         if causal { call.causal() } else { call }.launch(stream)?;
         Ok(vec![dq.get(stream)?, dk.get(stream)?, dv.get(stream)?])
     };

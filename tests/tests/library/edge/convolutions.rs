@@ -8,7 +8,7 @@ use crate::reference::conv::Conv;
 use crate::reference::number::{Total, totals};
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::conv::{Shifts, conv2d, conv2d_input_gradient, conv2d_weight_gradient, shift_conv};
+use triton_kernels::conv::{Shifts, conv2d, conv2d_backward_input, conv2d_backward_weight, shift_conv};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -95,8 +95,8 @@ fn of_conv<T: FloatElement + Scalar>(conv: Conv, order: Order, splits: Option<us
             }};
         }
         launch!(conv2d(x.view()?, w.view()?, y.view_mut()?));
-        launch!(conv2d_input_gradient(dy.view()?, w.view()?, dx.view_mut()?));
-        launch!(conv2d_weight_gradient(x.view()?, dy.view()?, dw.view_mut()?));
+        launch!(conv2d_backward_input(dy.view()?, w.view()?, dx.view_mut()?));
+        launch!(conv2d_backward_weight(x.view()?, dy.view()?, dw.view_mut()?));
         Ok(vec![y.get(stream)?, dx.get(stream)?, dw.get(stream)?])
     };
     let wanted = move |of: &[Vec<f64>]| {

@@ -3,11 +3,12 @@
 use crate::harness::{Case, Failure, Outcome, refused};
 use triton::prelude::*;
 use triton_kernels::attention::{attention, attention_backward};
+use triton_kernels::contract::contract;
 use triton_kernels::contract::{Modes, ModesMut};
-use triton_kernels::conv::{Shifts, conv2d, conv2d_input_gradient, conv2d_weight_gradient, shift_conv};
-use triton_kernels::rows::*;
+use triton_kernels::conv::{Shifts, conv2d, conv2d_backward_input, conv2d_backward_weight, shift_conv};
+use triton_kernels::linear::{gemm, gemm_batched};
 use triton_kernels::sparse::*;
-use triton_kernels::{contract, gemm, gemm_batched};
+use triton_kernels::{embedding::*, norm::*, softmax::*};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -107,7 +108,7 @@ fn many(cases: &mut Vec<Case>) {
     });
     case("images of an input gradient", |s, x, y| {
         let w = x.view([1, 1, 2, 1])?;
-        let gradient = conv2d_input_gradient(x.view([MANY, 1, 1, 1])?, w, y.view_mut([MANY, 1, 1, 1])?);
+        let gradient = conv2d_backward_input(x.view([MANY, 1, 1, 1])?, w, y.view_mut([MANY, 1, 1, 1])?);
         gradient.padding((0, 1)).stride((1, 2)).launch(s)?;
         Ok(1.0)
     });
@@ -115,7 +116,7 @@ fn many(cases: &mut Vec<Case>) {
         // A pixel for each element, of more channels than half a tile.
         let (mut dw, shape) = (s.upload(&vec![f32::NAN; MANY * 33])?, [1, MANY, 1, 33]);
         let x = x.view([1, 1, 1, 1])?.as_strided(shape, [0; 4])?;
-        conv2d_weight_gradient(x, x.narrow(1, ..1)?.narrow(3, ..1)?, dw.view_mut(shape)?).launch(s)?;
+        conv2d_backward_weight(x, x.narrow(1, ..1)?.narrow(3, ..1)?, dw.view_mut(shape)?).launch(s)?;
         is("dw", &s.download(&dw)?, 1.0)?;
         Ok(f32::NAN)
     });
@@ -176,8 +177,8 @@ fn gradients(s: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>, shape: [usize; 4]
     let (one, mut dq, mut dk) = (x.view(shape)?, s.zeros::<f32>(MANY)?, s.zeros::<f32>(MANY)?);
     // A probability of 1 has the logarithm 1 · 1.
     let sums = x.view([batch, heads, 1])?;
-    let gradients = [dq.view_mut(shape)?, dk.view_mut(shape)?, y.view_mut(shape)?];
-    attention_backward([one, one, one], one, sums, one, gradients).launch(s)?;
+    let (to_q, to_k, to_v) = (dq.view_mut(shape)?, dk.view_mut(shape)?, y.view_mut(shape)?);
+    attention_backward(one, one, one, one, sums, one, to_q, to_k, to_v).launch(s)?;
     is("dq", &s.download(&dq)?, 0.0)?;
     is("dk", &s.download(&dk)?, 0.0)?;
     Ok(1.0)
@@ -198,10 +199,10 @@ fn sizes(cases: &mut Vec<Case>) {
         for (padding, dilation) in [(usize::MAX, 1), (1 << 63, 1), (0, usize::MAX / 2 + 1), (usize::MAX, usize::MAX)] {
             let call = conv2d(image, w, y.view_mut([1, 4, 4, 1])?).padding((padding, 0)).dilation((dilation, 1));
             refused(call.launch(s), &["`conv2d`"])?;
-            let call = conv2d_input_gradient(image, w, y.view_mut([1, 4, 4, 1])?).padding((padding, 0));
-            refused(call.dilation((dilation, 1)).launch(s), &["`conv2d_input_gradient`"])?;
-            let call = conv2d_weight_gradient(image, image, y.view_mut([1, 3, 3, 1])?).padding((padding, 0));
-            refused(call.dilation((dilation, 1)).launch(s), &["`conv2d_weight_gradient`"])?;
+            let call = conv2d_backward_input(image, w, y.view_mut([1, 4, 4, 1])?).padding((padding, 0));
+            refused(call.dilation((dilation, 1)).launch(s), &["`conv2d_backward_input`"])?;
+            let call = conv2d_backward_weight(image, image, y.view_mut([1, 3, 3, 1])?).padding((padding, 0));
+            refused(call.dilation((dilation, 1)).launch(s), &["`conv2d_backward_weight`"])?;
         }
         refused(conv2d(image, w, y.view_mut([1, 4, 4, 1])?).stride((usize::MAX, 1)).launch(s), &["`conv2d`"])
     });

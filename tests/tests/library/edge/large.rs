@@ -2,10 +2,11 @@
 
 use crate::harness::{Case, Failure, Outcome};
 use triton::prelude::*;
+use triton_kernels::Activation;
 use triton_kernels::attention::attention;
 use triton_kernels::conv::conv2d;
-use triton_kernels::rows::*;
-use triton_kernels::{Activation, gemm, gemm_batched};
+use triton_kernels::linear::{gemm, gemm_batched};
+use triton_kernels::{activation::*, embedding::*, linear::column_sums, loss::*, norm::*, softmax::*};
 
 /// Elements of a row, and how many rows have more than 2³¹ elements.
 const ROW: usize = 1 << 14;
@@ -20,14 +21,14 @@ pub(super) fn cases() -> Vec<Case> {
             let mut y = output(s, ROWS * ROW)?;
             let x = ones(s)?;
             let x = x.view([1, 1])?.as_strided([ROWS, ROW], [0; 2])?;
-            activation(Activation::Identity, x, y.view_mut([ROWS, ROW])?).launch(s)?;
+            activation(x, Activation::Identity, y.view_mut([ROWS, ROW])?).launch(s)?;
             ends(s, &y, 1.0)
         }),
         case("softmax and its gradient, in place", |s| {
             let mut x = output(s, ROWS * ROW)?;
             let one = ones(s)?;
             let one = one.view([1, 1])?.as_strided([ROWS, ROW], [0; 2])?;
-            activation(Activation::Identity, one, x.view_mut([ROWS, ROW])?).launch(s)?;
+            activation(one, Activation::Identity, x.view_mut([ROWS, ROW])?).launch(s)?;
             softmax_in_place(x.view_mut([ROWS, ROW])?).launch(s)?;
             ends(s, &x, 1.0 / ROW as f32)
         }),
@@ -40,14 +41,14 @@ pub(super) fn cases() -> Vec<Case> {
         case("sums of columns", |s| {
             let (mut x, mut sums, one) = (output(s, ROWS * ROW)?, s.zeros::<f32>(ROW)?, ones(s)?);
             let one = one.view([1, 1])?.as_strided([ROWS, ROW], [0; 2])?;
-            activation(Activation::Identity, one, x.view_mut([ROWS, ROW])?).launch(s)?;
+            activation(one, Activation::Identity, x.view_mut([ROWS, ROW])?).launch(s)?;
             column_sums(x.view([ROWS, ROW])?, sums.view_mut([ROW])?).launch(s)?;
             same(&s.download(&sums)?, ROWS as f32)
         }),
         case("rows of a table", |s| {
             let (mut table, one) = (output(s, ROWS * ROW)?, ones(s)?);
             let one = one.view([1, 1])?.as_strided([ROWS, ROW], [0; 2])?;
-            activation(Activation::Identity, one, table.view_mut([ROWS, ROW])?).launch(s)?;
+            activation(one, Activation::Identity, table.view_mut([ROWS, ROW])?).launch(s)?;
             let (ids, mut out) = (s.upload(&[ROWS as i64 - 1, 0])?, s.zeros::<f16>(2 * ROW)?);
             embedding(table.view([ROWS, ROW])?, ids.view([2])?, out.view_mut([2, ROW])?).launch(s)?;
             same(&s.download(&out)?.into_iter().map(f16::to_f32).collect::<Vec<_>>(), 1.0)
@@ -55,7 +56,7 @@ pub(super) fn cases() -> Vec<Case> {
         case("entropy", |s| {
             let (mut x, one) = (output(s, ROWS * ROW)?, ones(s)?);
             let one = one.view([1, 1])?.as_strided([ROWS, ROW], [0; 2])?;
-            activation(Activation::Identity, one, x.view_mut([ROWS, ROW])?).launch(s)?;
+            activation(one, Activation::Identity, x.view_mut([ROWS, ROW])?).launch(s)?;
             let (labels, mut loss) = (s.zeros::<i32>(1)?, s.zeros::<f32>(ROWS)?);
             let labels = labels.view([1])?.as_strided([ROWS], [0])?;
             cross_entropy(x.view_mut([ROWS, ROW])?, labels, loss.view_mut([ROWS])?).gradient_in_place().launch(s)?;
@@ -78,7 +79,7 @@ pub(super) fn cases() -> Vec<Case> {
         case("a product with a large operand", |s| {
             let (mut a, one) = (output(s, ROWS * ROW)?, ones(s)?);
             let ones = one.view([1, 1])?.as_strided([ROWS, ROW], [0; 2])?;
-            activation(Activation::Identity, ones, a.view_mut([ROWS, ROW])?).launch(s)?;
+            activation(ones, Activation::Identity, a.view_mut([ROWS, ROW])?).launch(s)?;
             let (mut c, b) = (output(s, ROWS * 8)?, one.view([1, 1])?.as_strided([ROW, 8], [0; 2])?);
             gemm(a.view([ROWS, ROW])?, b, c.view_mut([ROWS, 8])?).alpha(1.0 / ROW as f32).launch(s)?;
             ends(s, &c, 1.0)

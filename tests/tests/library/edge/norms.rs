@@ -7,7 +7,7 @@ use crate::reference::number::{Number, Total, totals};
 use crate::reference::{norm, norm_backward};
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::rows::{
+use triton_kernels::norm::{
     batch_norm, batch_norm_backward, batch_norm_eval, group_norm, group_norm_backward, layer_norm, layer_norm_backward,
     rms_norm, rms_norm_backward,
 };
@@ -54,16 +54,17 @@ fn of_rows<T: FloatElement + Scalar>(shape: [usize; 2], mean: bool, draw: Draw) 
             (vector(rows)?, vector(rows)?, vector(columns)?, vector(columns)?);
         if mean {
             let norm = layer_norm(x.view()?, w.view()?, b.view()?, y.view_mut()?).epsilon(EPSILON);
-            norm.means(means.view_mut()?).scales(scales.view_mut()?).launch(stream)?;
+            norm.statistics(means.view_mut()?, scales.view_mut()?).launch(stream)?;
             let (means, scales) = (means.view()?, scales.view()?);
             layer_norm_backward(x.view()?, w.view()?, dy.view()?, means, scales, dx.view_mut()?)
-                .parameters(dw.view_mut()?, db.view_mut()?)
+                .dw(dw.view_mut()?)
+                .db(db.view_mut()?)
                 .launch(stream)?;
             return Ok(vec![y.get(stream)?, dx.get(stream)?, dw.get(stream)?, db.get(stream)?]);
         }
-        rms_norm(x.view()?, w.view()?, y.view_mut()?).epsilon(EPSILON).scales(scales.view_mut()?).launch(stream)?;
+        rms_norm(x.view()?, w.view()?, y.view_mut()?).epsilon(EPSILON).statistics(scales.view_mut()?).launch(stream)?;
         let backward = rms_norm_backward(x.view()?, w.view()?, dy.view()?, scales.view()?, dx.view_mut()?);
-        backward.weight(dw.view_mut()?).launch(stream)?;
+        backward.dw(dw.view_mut()?).launch(stream)?;
         Ok(vec![y.get(stream)?, dx.get(stream)?, dw.get(stream)?])
     };
     let wanted = move |of: &[Vec<f64>]| {
@@ -107,14 +108,16 @@ fn of_groups<T: FloatElement + Scalar>(shape: [usize; 3], groups: usize) -> Subj
             norm.statistics(to_mean.select(0, 0)?, to_scale.select(0, 0)?).launch(stream)?;
             let (means, scales) = (means.view()?.select(0, 0)?, scales.view()?.select(0, 0)?);
             batch_norm_backward(x.view()?, w.view()?, dy.view()?, means, scales, dx.view_mut()?)
-                .parameters(dw.view_mut()?, db.view_mut()?)
+                .dw(dw.view_mut()?)
+                .db(db.view_mut()?)
                 .launch(stream)?;
         } else {
             let norm = group_norm(x.view()?, groups, w.view()?, b.view()?, y.view_mut()?).epsilon(EPSILON);
             norm.statistics(to_mean, to_scale).launch(stream)?;
             let (means, scales) = (means.view()?, scales.view()?);
             group_norm_backward(x.view()?, groups, w.view()?, dy.view()?, means, scales, dx.view_mut()?)
-                .parameters(dw.view_mut()?, db.view_mut()?)
+                .dw(dw.view_mut()?)
+                .db(db.view_mut()?)
                 .launch(stream)?;
         }
         Ok(vec![y.get(stream)?, dx.get(stream)?, dw.get(stream)?, db.get(stream)?])

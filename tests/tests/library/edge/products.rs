@@ -7,11 +7,10 @@ use crate::reference::contract::contraction;
 use crate::reference::gemm::{Product, narrow};
 use crate::reference::number::{Number, Total, totals};
 use triton::prelude::*;
+use triton_kernels::contract::contract;
 use triton_kernels::contract::notation::parse;
-use triton_kernels::{
-    Activation, FloatElement, GemmElement, GemvElement, GroupedElement, contract, gemm, gemm_batched, gemm_grouped,
-    gemv, linear_backward,
-};
+use triton_kernels::linear::{GemmElement, GemvElement, gemm, gemm_batched, gemm_grouped, gemv, linear_backward};
+use triton_kernels::{Activation, FloatElement};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -34,7 +33,7 @@ const SHAPES: [[usize; 3]; 6] = [[3, 5, 7], [1, 1, 33], [17, 66, 40], [65, 9, 10
 
 fn of<T>(cases: &mut Vec<Case>)
 where
-    T: FloatElement + GemmElement<T> + GemmElement<f32> + GemvElement<T> + GroupedElement + Scalar,
+    T: FloatElement + GemmElement<T> + GemmElement<f32> + GemvElement<T> + Scalar,
 {
     for (i, shape) in SHAPES.into_iter().enumerate() {
         for splits in [1, 2] {
@@ -124,7 +123,7 @@ fn of_vector<T: GemvElement<T> + Scalar>(shape: [usize; 2], turn: usize) -> Subj
     Subject::new::<T>(format!("gemv {shape:?}"), [(m * k, Draw::Normal), (k, Draw::Normal)], run, wanted)
 }
 
-fn of_groups<T: GroupedElement + Scalar>(shape: [usize; 3], turn: usize) -> Subject {
+fn of_groups<T: FloatElement + Scalar>(shape: [usize; 3], turn: usize) -> Subject {
     let [m, n, k] = shape;
     // One group is empty, and the last one begins within a tile of the others.
     let ends = [m / 2, m / 2, m];
@@ -132,7 +131,7 @@ fn of_groups<T: GroupedElement + Scalar>(shape: [usize; 3], turn: usize) -> Subj
         let a = put::<T, 2>(stream, [m, k], Order::Rows, &of[0])?;
         let b = put::<T, 3>(stream, [3, k, n], Order::ALL[turn % 4], &of[1])?;
         let (ends, mut c) = (stream.upload(&ends.map(|end| end as i32))?, room::<T, 2>(stream, [m, n], Order::Rows)?);
-        gemm_grouped(a.view()?, b.view()?, c.view_mut()?, ends.view([3])?).launch(stream)?;
+        gemm_grouped(a.view()?, b.view()?, ends.view([3])?, c.view_mut()?).launch(stream)?;
         Ok(vec![c.get(stream)?])
     };
     let wanted = move |of: &[Vec<f64>]| {

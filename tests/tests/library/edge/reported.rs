@@ -3,17 +3,20 @@
 use super::subject::{put, room};
 use crate::harness::{Case, Failure, Order, Outcome, Random, Scalar, refused, type_name};
 use triton::prelude::*;
+use triton_kernels::activation::{activation, activation_backward};
 use triton_kernels::attention::attention;
+use triton_kernels::contract::contract;
 use triton_kernels::contract::{Modes, ModesMut};
-use triton_kernels::conv::{conv2d, conv2d_input_gradient};
-use triton_kernels::rows::{
-    activation, activation_backward, cross_entropy, embedding, embedding_backward, group_norm_backward, log_softmax,
-    softmax_backward,
-};
+use triton_kernels::conv::{conv2d, conv2d_backward_input};
+use triton_kernels::embedding::{embedding, embedding_backward};
+use triton_kernels::linear::{GemmElement, gemm, gemm_batched, gemm_grouped, gemv};
+use triton_kernels::loss::cross_entropy;
+use triton_kernels::norm::group_norm_backward;
+use triton_kernels::softmax::{log_softmax, softmax_backward};
 use triton_kernels::sparse::{
     BlockLayout, BlockMask, BlockSparse, Mask, block_sparse_attention, sddmm, sparse_softmax,
 };
-use triton_kernels::{Activation, FloatElement, GemmElement, contract, gemm, gemm_batched, gemm_grouped, gemv};
+use triton_kernels::{Activation, FloatElement};
 
 const INF: f64 = f64::INFINITY;
 
@@ -72,7 +75,7 @@ fn pixel<T: FloatElement + Scalar>(stream: &Stream, _: &mut Random) -> Outcome {
         are("y", &y.get(stream)?, &[3.0, f64::NAN], 0.0)?;
         let dy = put::<T, 4>(stream, [1, 2, 1, 1], order, &[f64::NAN, 1.0])?;
         let mut dx = room::<T, 4>(stream, [1, 4, 1, 1], order)?;
-        conv2d_input_gradient(dy.view()?, w.view()?, dx.view_mut()?).launch(stream)?;
+        conv2d_backward_input(dy.view()?, w.view()?, dx.view_mut()?).launch(stream)?;
         are("dx", &dx.get(stream)?, &[f64::NAN, f64::NAN, f64::NAN, 1.0], 0.0)?;
     }
     Ok(())
@@ -141,10 +144,10 @@ fn elements<T: FloatElement + Scalar>(stream: &Stream, _: &mut Random) -> Outcom
         let (x, expected) = limits::<T>(kind);
         let of_x = put::<T, 2>(stream, [1, 4], Order::Rows, &x)?;
         let mut y = room::<T, 2>(stream, [1, 4], Order::Rows)?;
-        activation(kind, of_x.view()?, y.view_mut()?).launch(stream)?;
+        activation(of_x.view()?, kind, y.view_mut()?).launch(stream)?;
         are(&format!("{kind:?}"), &y.get(stream)?, &expected, 0.0)?;
         let one = put::<T, 2>(stream, [1, 4], Order::Rows, &[1.0; 4])?;
-        activation_backward(kind, of_x.view()?, one.view()?, y.view_mut()?).launch(stream)?;
+        activation_backward(of_x.view()?, one.view()?, kind, y.view_mut()?).launch(stream)?;
         let saturates = matches!(kind, Activation::Sigmoid | Activation::Tanh);
         let slopes = if saturates { [0.0; 4] } else { [0.0, 1.0, 1.0, 0.0] };
         are(&format!("the derivative of {kind:?}"), &y.get(stream)?, &slopes, 0.0)?;
@@ -245,7 +248,7 @@ fn excluded<T: FloatElement + Scalar>(stream: &Stream, _: &mut Random) -> Outcom
 
 fn no_alpha<T>(stream: &Stream, _: &mut Random) -> Outcome
 where
-    T: FloatElement + GemmElement<T> + triton_kernels::GemvElement<T> + triton_kernels::GroupedElement + Scalar,
+    T: FloatElement + GemmElement<T> + triton_kernels::linear::GemvElement<T> + FloatElement + Scalar,
 {
     let a = put::<T, 3>(stream, [2, 2, 2], Order::Rows, &[f64::NAN; 8])?;
     let (matrix, vector) = (a.view()?.select(0, 0)?, a.view()?.select(0, 0)?.select(0, 0)?);
@@ -269,7 +272,7 @@ where
         are("contract", &c.get(stream)?, &expected, 0.0)?;
     }
     let (ends, mut c) = (stream.upload(&[1, 2])?, room::<T, 2>(stream, [2, 2], Order::Rows)?);
-    gemm_grouped(matrix, a.view()?, c.view_mut()?, ends.view([2])?).alpha(0.0).launch(stream)?;
+    gemm_grouped(matrix, a.view()?, ends.view([2])?, c.view_mut()?).alpha(0.0).launch(stream)?;
     are("gemm_grouped", &c.get(stream)?, &[0.0; 4], 0.0)
 }
 

@@ -7,9 +7,11 @@ use crate::reference::activation::{activation as f, derivative};
 use crate::reference::number::{Number, exact};
 use crate::reference::{dropout::stays, loss, softmax as reference};
 use triton::prelude::*;
-use triton_kernels::rows::{
-    activation, activation_backward, cross_entropy, dropout, gated, gated_backward, log_softmax, log_softmax_backward,
-    log_softmax_in_place, softmax, softmax_backward, softmax_in_place,
+use triton_kernels::activation::{activation, activation_backward, gated, gated_backward};
+use triton_kernels::dropout::dropout;
+use triton_kernels::loss::cross_entropy;
+use triton_kernels::softmax::{
+    log_softmax, log_softmax_backward, log_softmax_in_place, softmax, softmax_backward, softmax_in_place,
 };
 use triton_kernels::{Activation, FloatElement};
 
@@ -170,8 +172,8 @@ fn of_activation<T: FloatElement + Scalar>(kind: Activation, shape: [usize; 2], 
         let x = put::<T, 2>(stream, shape, Order::Rows, &of[0])?;
         let dy = put::<T, 2>(stream, shape, Order::Rows, &of[1])?;
         let (mut y, mut dx) = (room::<T, 2>(stream, shape, Order::Rows)?, room::<T, 2>(stream, shape, Order::Rows)?);
-        activation(kind, x.view()?, y.view_mut()?).launch(stream)?;
-        activation_backward(kind, x.view()?, dy.view()?, dx.view_mut()?).launch(stream)?;
+        activation(x.view()?, kind, y.view_mut()?).launch(stream)?;
+        activation_backward(x.view()?, dy.view()?, kind, dx.view_mut()?).launch(stream)?;
         Ok(vec![y.get(stream)?, dx.get(stream)?])
     };
     let wanted = move |of: &[Vec<f64>]| {
@@ -189,9 +191,9 @@ fn of_gate<T: FloatElement + Scalar>(kind: Activation, shape: [usize; 2], draw: 
         let (x, gate, dy) = (x?, gate?, dy?);
         let [y, dx, dgate] = [(); 3].map(|()| room::<T, 2>(stream, shape, Order::Rows));
         let (mut y, mut dx, mut dgate) = (y?, dx?, dgate?);
-        gated(kind, x.view()?, gate.view()?, y.view_mut()?).launch(stream)?;
+        gated(x.view()?, gate.view()?, kind, y.view_mut()?).launch(stream)?;
         let (to_x, to_gate) = (dx.view_mut()?, dgate.view_mut()?);
-        gated_backward(kind, x.view()?, gate.view()?, dy.view()?, to_x, to_gate).launch(stream)?;
+        gated_backward(x.view()?, gate.view()?, dy.view()?, kind, to_x, to_gate).launch(stream)?;
         Ok(vec![y.get(stream)?, dx.get(stream)?, dgate.get(stream)?])
     };
     let wanted = move |of: &[Vec<f64>]| {
@@ -212,7 +214,7 @@ fn of_dropout<T: FloatElement + Scalar>(draw: Draw) -> Subject {
     let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
         let x = put::<T, 2>(stream, shape, Order::Odd, &of[0])?;
         let mut y = room::<T, 2>(stream, shape, Order::Odd)?;
-        dropout(x.view()?, y.view_mut()?, p, 7, 3).launch(stream)?;
+        dropout(x.view()?, p, 7, 3, y.view_mut()?).launch(stream)?;
         Ok(vec![y.get(stream)?])
     };
     let wanted = move |of: &[Vec<f64>]| {

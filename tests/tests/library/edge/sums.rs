@@ -7,10 +7,10 @@ use crate::reference::number::{Number, Total, exact, totals};
 use crate::reference::{column_sums as sums_of, distance, optim, rotary as rotated};
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::rows::{
-    AdamWOptions, Pairs, SgdOptions, adamw, clip_by_norm, column_sums, embedding, embedding_backward, kl_div, mse,
-    rotary, rotary_backward, sgd,
-};
+use triton_kernels::embedding::{Pairs, embedding, embedding_backward, rotary, rotary_backward};
+use triton_kernels::linear::column_sums;
+use triton_kernels::loss::{kl_div, mse};
+use triton_kernels::optim::{AdamWOptions, SgdOptions, adamw, clip_by_norm, sgd};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -56,7 +56,7 @@ fn of_distance<T: FloatElement + Scalar>(kl: bool, draw: Draw) -> Subject {
         let (x, t, mut dx) = (x?, t?, room::<T, 2>(stream, shape, Order::Rows)?);
         let mut loss = room::<f32, 1>(stream, [1], Order::Rows)?;
         let (from, to, on) = (x.view()?, t.view()?, loss.view_mut()?);
-        if kl { kl_div(from, to, on) } else { mse(from, to, on) }.gradient(dx.view_mut()?).launch(stream)?;
+        if kl { kl_div(from, to, on) } else { mse(from, to, on) }.dx(dx.view_mut()?).launch(stream)?;
         Ok(vec![loss.get(stream)?, dx.get(stream)?])
     };
     let wanted = move |of: &[Vec<f64>]| {
@@ -84,7 +84,7 @@ fn of_clip<T: FloatElement + Scalar>(draw: Draw) -> Subject {
     let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
         let (mut x, mut norm) =
             (put::<T, 2>(stream, shape, Order::Rows, &of[0])?, room::<f32, 1>(stream, [1], Order::Rows)?);
-        clip_by_norm([x.view_mut()?], 0.5, norm.view_mut()?).launch(stream)?;
+        clip_by_norm(0.5, norm.view_mut()?).gradients([x.view_mut()?]).launch(stream)?;
         Ok(vec![norm.get(stream)?, x.get(stream)?])
     };
     let wanted = |of: &[Vec<f64>]| {

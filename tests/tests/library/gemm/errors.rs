@@ -2,8 +2,8 @@
 
 use crate::harness::{Case, Failure, Outcome, refused};
 use triton::{Buffer, Stream, bf16};
-use triton_kernels::gemm::{Precision, Scale};
-use triton_kernels::{gemm, gemm_batched};
+use triton_kernels::linear::{Precision, Scale};
+use triton_kernels::linear::{gemm, gemm_batched};
 
 /// A case over three buffers of 64 elements.
 fn case(

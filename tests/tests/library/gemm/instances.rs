@@ -3,7 +3,7 @@
 use super::products::{Options, one};
 use crate::harness::{Case, Order, Scalar, type_name};
 use triton::{bf16, f16};
-use triton_kernels::gemm::{Form, GemmElement, Precision, instances_of};
+use triton_kernels::linear::{Form, GemmElement, Precision, instances_of};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

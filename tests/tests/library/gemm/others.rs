@@ -5,8 +5,10 @@ use crate::reference::column_sums::column_sums;
 use crate::reference::gemm::Product;
 use crate::reference::number::{Number, values};
 use triton::{bf16, f16};
-use triton_kernels::gemm::{GemvElement, GroupedElement, gemm_grouped, gemv};
-use triton_kernels::{Activation, GemmElement, linear_backward};
+use triton_kernels::Activation;
+use triton_kernels::FloatElement;
+use triton_kernels::linear::{GemmElement, linear_backward};
+use triton_kernels::linear::{GemvElement, gemm_grouped, gemv};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -59,7 +61,7 @@ fn vectors<T: GemvElement<C> + Scalar, C: Scalar>(cases: &mut Vec<Case>) {
     }
 }
 
-fn groups<T: GroupedElement + Scalar>(cases: &mut Vec<Case>) {
+fn groups<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
     let shapes: [(usize, usize, usize, &[i32]); 7] = [
         (10, 3, 4, &[4, 10]),
         (70, 65, 33, &[0, 3, 3, 67, 70]),
@@ -97,7 +99,7 @@ fn groups<T: GroupedElement + Scalar>(cases: &mut Vec<Case>) {
                     expected.resize(m * n, f64::NAN.into());
                     let (on_a, on_b, mut on_c) = (a.upload(stream)?, b.upload(stream)?, c.upload(stream)?);
                     let on_ends = stream.upload(ends)?;
-                    gemm_grouped(a.view(&on_a)?, b.view(&on_b)?, c.view_mut(&mut on_c)?, on_ends.view([ends.len()])?)
+                    gemm_grouped(a.view(&on_a)?, b.view(&on_b)?, on_ends.view([ends.len()])?, c.view_mut(&mut on_c)?)
                         .alpha(0.5)
                         .activation(activation)
                         .launch(stream)?;
@@ -141,8 +143,8 @@ impl Layer<'_> {
 
 fn linear<T, W>(cases: &mut Vec<Case>)
 where
-    T: GemmElement<T> + GemmElement<W> + triton_kernels::rows::FloatElement + Scalar,
-    W: Scalar + triton_kernels::rows::SumOf<T>,
+    T: GemmElement<T> + GemmElement<W> + FloatElement + Scalar,
+    W: Scalar + triton_kernels::SumOf<T>,
 {
     for [m, n, k] in [[1, 1, 1], [5, 7, 3], [64, 64, 64], [130, 33, 17], [700, 20, 30], [3, 4, 1]] {
         for order in Order::ALL {
@@ -200,9 +202,9 @@ fn errors(cases: &mut Vec<Case>) {
     }));
     cases.push(Case::new("gemm_grouped refuses shapes", |stream, _| {
         let (a, mut c, ends) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?, stream.zeros::<i32>(4)?);
-        let product = gemm_grouped(a.view([4, 8])?, a.view([2, 8, 2])?, c.view_mut([4, 2])?, ends.view([3])?);
+        let product = gemm_grouped(a.view([4, 8])?, a.view([2, 8, 2])?, ends.view([3])?, c.view_mut([4, 2])?);
         refused(product.launch(stream), &["`gemm_grouped`", "`ends` has extent 3", "2 is expected", "[G, K, N]"])?;
-        let product = gemm_grouped(a.view([4, 8])?, a.view([2, 4, 2])?, c.view_mut([4, 2])?, ends.view([2])?);
+        let product = gemm_grouped(a.view([4, 8])?, a.view([2, 4, 2])?, ends.view([2])?, c.view_mut([4, 2])?);
         refused(product.launch(stream), &["`b` has extent 4 along axis 1", "8 is expected"])
     }));
     cases.push(Case::new("linear_backward refuses shapes", |stream, _| {

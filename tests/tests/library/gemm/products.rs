@@ -3,8 +3,9 @@
 use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, compare, same, type_name};
 use crate::reference::gemm::Product;
 use triton::{Buffer, Stream, View, bf16, f16};
-use triton_kernels::gemm::{GemmElement, Precision, Scale};
-use triton_kernels::{Activation, gemm, gemm_batched};
+use triton_kernels::Activation;
+use triton_kernels::linear::{GemmElement, Precision, Scale};
+use triton_kernels::linear::{gemm, gemm_batched};
 
 /// What a case does beside the product.
 #[derive(Clone, Copy, Debug, Default)]

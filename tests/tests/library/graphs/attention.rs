@@ -35,20 +35,20 @@ fn of<T: FloatElement + Scalar>(forms: &mut Vec<Form>, sizes: [usize; 5], depth:
             match sees {
                 Sees::All => call.lse(d.z[0].view_mut(rows)?).launch(s),
                 Sees::Causal => call.causal().launch(s),
-                Sees::Window => call.window(5, 2).launch(s),
+                Sees::Window => call.window((5, 2)).launch(s),
             }
         }));
         let backward = Sizes { x: vec![q, k, k, q, q], f: vec![sums], y: vec![q, k, k], ..Sizes::default() };
         forms.push(form::<T>(format!("attention_backward {name}"), backward, move |d, s| {
             let [dq, dk, dv] = first(&mut d.y);
-            let qkv = [d.x[0].view(of_q)?, d.x[1].view(of_k)?, d.x[2].view(of_k)?];
-            let gradients = [dq.view_mut(of_q)?, dk.view_mut(of_k)?, dv.view_mut(of_k)?];
+            let (q, k, v) = (d.x[0].view(of_q)?, d.x[1].view(of_k)?, d.x[2].view(of_k)?);
+            let (dq, dk, dv) = (dq.view_mut(of_q)?, dk.view_mut(of_k)?, dv.view_mut(of_k)?);
             let (o, lse, d_o) = (d.x[3].view(of_q)?, d.f[0].view(rows)?, d.x[4].view(of_q)?);
-            let call = attention_backward(qkv, o, lse, d_o, gradients).scale(0.25);
+            let call = attention_backward(q, k, v, o, lse, d_o, dq, dk, dv).scale(0.25);
             match sees {
                 Sees::All => call.launch(s),
                 Sees::Causal => call.causal().launch(s),
-                Sees::Window => call.window(5, 2).launch(s),
+                Sees::Window => call.window((5, 2)).launch(s),
             }
         }));
     }

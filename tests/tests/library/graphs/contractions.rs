@@ -3,8 +3,9 @@
 use super::form::{Form, Sizes, form};
 use crate::harness::Scalar;
 use triton::prelude::*;
+use triton_kernels::FloatElement;
+use triton_kernels::contract::contract;
 use triton_kernels::contract::{Modes, ModesMut};
-use triton_kernels::{FloatElement, contract};
 
 pub(super) fn forms() -> Vec<Form> {
     let mut forms = Vec::new();

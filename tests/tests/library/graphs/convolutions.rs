@@ -3,8 +3,9 @@
 use super::form::{Form, Sizes, form};
 use crate::harness::Scalar;
 use triton::prelude::*;
-use triton_kernels::conv::{conv2d, conv2d_input_gradient, conv2d_weight_gradient, shift_conv};
-use triton_kernels::{Activation, FloatElement, GemmElement};
+use triton_kernels::conv::{conv2d, conv2d_backward_input, conv2d_backward_weight, shift_conv};
+use triton_kernels::linear::GemmElement;
+use triton_kernels::{Activation, FloatElement};
 
 pub(super) fn forms() -> Vec<Form> {
     let mut forms = Vec::new();
@@ -56,15 +57,15 @@ fn of<T: FloatElement + GemmElement<T> + Scalar>(forms: &mut Vec<Form>) {
                 }
             }));
             let sizes = Sizes { x: vec![y, w], y: vec![x], ..Sizes::default() };
-            forms.push(form::<T>(format!("conv2d_input_gradient {name}"), sizes, move |d, s| {
+            forms.push(form::<T>(format!("conv2d_backward_input {name}"), sizes, move |d, s| {
                 let (dy, dx) = (image!(d.x[0], view, of_y), image!(d.y[0], view_mut, of_x));
-                let conv = conv2d_input_gradient(dy, d.x[1].view(of_w)?, dx).stride((stride, stride));
+                let conv = conv2d_backward_input(dy, d.x[1].view(of_w)?, dx).stride((stride, stride));
                 if let Some(splits) = splits { conv.splits(splits) } else { conv }.launch(s)
             }));
             let sizes = Sizes { x: vec![x, y], y: vec![w], ..Sizes::default() };
-            forms.push(form::<T>(format!("conv2d_weight_gradient {name}"), sizes, move |d, s| {
+            forms.push(form::<T>(format!("conv2d_backward_weight {name}"), sizes, move |d, s| {
                 let (x, dy) = (image!(d.x[0], view, of_x), image!(d.x[1], view, of_y));
-                let conv = conv2d_weight_gradient(x, dy, d.y[0].view_mut(of_w)?).stride((stride, stride));
+                let conv = conv2d_backward_weight(x, dy, d.y[0].view_mut(of_w)?).stride((stride, stride));
                 if let Some(splits) = splits { conv.splits(splits) } else { conv }.launch(s)
             }));
         }

@@ -4,7 +4,7 @@ use super::form::{Form, Sizes, first, form};
 use crate::harness::Scalar;
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::rows::{
+use triton_kernels::norm::{
     batch_norm, batch_norm_backward, batch_norm_eval, group_norm, group_norm_backward, layer_norm, layer_norm_backward,
     rms_norm, rms_norm_backward,
 };
@@ -36,8 +36,7 @@ fn of_rows<T: FloatElement + Scalar>(forms: &mut Vec<Form>, shape: [usize; 2]) {
         let (weight, bias) = (d.x[1].view([columns])?, d.x[2].view([columns])?);
         layer_norm(d.x[0].view(shape)?, weight, bias, y.view_mut(shape)?)
             .residual(d.x[3].view(shape)?, sum.view_mut(shape)?)
-            .means(means.view_mut([rows])?)
-            .scales(scales.view_mut([rows])?)
+            .statistics(means.view_mut([rows])?, scales.view_mut([rows])?)
             .launch(s)
     }));
     forms.push(form::<T>(format!("rms_norm {shape:?}"), forward, move |d, s| {
@@ -51,7 +50,7 @@ fn of_rows<T: FloatElement + Scalar>(forms: &mut Vec<Form>, shape: [usize; 2]) {
             let (means, scales) = (d.f[0].view([rows])?, d.f[1].view([rows])?);
             let backward = layer_norm_backward(x, weight, dy, means, scales, d.y[0].view_mut(shape)?);
             match parameters {
-                true => backward.parameters(dw.view_mut([columns])?, db.view_mut([columns])?).launch(s),
+                true => backward.dw(dw.view_mut([columns])?).db(db.view_mut([columns])?).launch(s),
                 false => backward.launch(s),
             }
         }));
@@ -61,8 +60,8 @@ fn of_rows<T: FloatElement + Scalar>(forms: &mut Vec<Form>, shape: [usize; 2]) {
         let [dx, dw] = first(&mut d.y);
         let (x, weight, dy) = (d.x[0].view(shape)?, d.x[1].view([columns])?, d.x[2].view(shape)?);
         rms_norm_backward(x, weight, dy, d.f[0].view([rows])?, dx.view_mut(shape)?)
-            .residual(d.x[3].view(shape)?)
-            .weight(dw.view_mut([columns])?)
+            .dsum(d.x[3].view(shape)?)
+            .dw(dw.view_mut([columns])?)
             .launch(s)
     }));
 }
@@ -93,7 +92,7 @@ fn of_channels<T: FloatElement + Scalar>(forms: &mut Vec<Form>, shape: [usize; 3
             let (means, scales) = (d.f[0].view([channels])?, d.f[1].view([channels])?);
             let backward = batch_norm_backward(x, weight, dy, means, scales, d.y[0].view_mut(shape)?);
             match parameters {
-                true => backward.parameters(dw.view_mut([channels])?, db.view_mut([channels])?).launch(s),
+                true => backward.dw(dw.view_mut([channels])?).db(db.view_mut([channels])?).launch(s),
                 false => backward.launch(s),
             }
         }));
@@ -119,7 +118,8 @@ fn of_channels<T: FloatElement + Scalar>(forms: &mut Vec<Form>, shape: [usize; 3
             let (x, weight, dy) = (d.x[0].view(shape)?, d.x[1].view([channels])?, d.x[2].view(shape)?);
             let (means, scales) = (d.f[0].view(rows)?, d.f[1].view(rows)?);
             group_norm_backward(x, groups, weight, dy, means, scales, dx.view_mut(shape)?)
-                .parameters(dw.view_mut([channels])?, db.view_mut([channels])?)
+                .dw(dw.view_mut([channels])?)
+                .db(db.view_mut([channels])?)
                 .launch(s)
         }));
     }

@@ -3,11 +3,9 @@
 use super::form::{Desk, Form, Sizes, first, form};
 use crate::harness::{Scalar, type_name};
 use triton::prelude::*;
-use triton_kernels::gemm::Scale;
-use triton_kernels::{
-    Activation, FloatElement, Gemm, GemmElement, GemvElement, GroupedElement, gemm, gemm_batched, gemm_grouped, gemv,
-    linear_backward,
-};
+use triton_kernels::linear::Scale;
+use triton_kernels::linear::{Gemm, GemmElement, GemvElement, gemm, gemm_batched, gemm_grouped, gemv, linear_backward};
+use triton_kernels::{Activation, FloatElement};
 
 pub(super) fn forms() -> Vec<Form> {
     let mut forms = Vec::new();
@@ -21,7 +19,7 @@ type With<T> = fn(Gemm<'_, T, T>) -> Gemm<'_, T, T>;
 
 fn of<T>(forms: &mut Vec<Form>, shape: [usize; 3])
 where
-    T: FloatElement + GemmElement<T> + GemmElement<f32> + GemvElement<T> + GroupedElement + Scalar,
+    T: FloatElement + GemmElement<T> + GemmElement<f32> + GemvElement<T> + Scalar,
 {
     let [m, n, k] = shape;
     let sizes =
@@ -74,7 +72,7 @@ where
     let sizes = Sizes { x: vec![m * k, 3 * k * n], i: vec![ends], y: vec![m * n], ..Sizes::default() };
     forms.push(form::<T>(format!("gemm_grouped {shape:?} of 3"), sizes, move |d, s| {
         let (a, b) = (d.x[0].view([m, k])?, d.x[1].view([3, k, n])?);
-        gemm_grouped(a, b, d.y[0].view_mut([m, n])?, d.i[0].view([3])?).activation(Activation::Relu).launch(s)
+        gemm_grouped(a, b, d.i[0].view([3])?, d.y[0].view_mut([m, n])?).activation(Activation::Relu).launch(s)
     }));
     linear::<T>(forms, shape);
 }

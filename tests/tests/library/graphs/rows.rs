@@ -3,10 +3,13 @@
 use super::form::{Desk, Form, Sizes, first, form};
 use crate::harness::Scalar;
 use triton::prelude::*;
-use triton_kernels::rows::{
-    Pairs, activation, activation_backward, column_sums, cross_entropy, dropout, embedding, embedding_backward, gated,
-    gated_backward, kl_div, log_softmax, log_softmax_backward, log_softmax_in_place, mse, rotary, rotary_backward,
-    softmax, softmax_backward, softmax_in_place,
+use triton_kernels::activation::{activation, activation_backward, gated, gated_backward};
+use triton_kernels::dropout::dropout;
+use triton_kernels::embedding::{Pairs, embedding, embedding_backward, rotary, rotary_backward};
+use triton_kernels::linear::column_sums;
+use triton_kernels::loss::{cross_entropy, kl_div, mse};
+use triton_kernels::softmax::{
+    log_softmax, log_softmax_backward, log_softmax_in_place, softmax, softmax_backward, softmax_in_place,
 };
 use triton_kernels::{Activation, FloatElement};
 
@@ -82,7 +85,7 @@ fn softmaxes<T: FloatElement + Scalar>(forms: &mut Vec<Form>) {
             forms.push(form::<T>(format!("cross_entropy {shape:?}, gradient {gradient}"), sizes, move |d, s| {
                 let loss =
                     cross_entropy(d.y[0].view_mut(shape)?, d.i[0].view([3])?, d.z[0].view_mut([3])?).ignore(-100);
-                let with = |loss: triton_kernels::rows::CrossEntropy<'_, T>| {
+                let with = |loss: triton_kernels::loss::CrossEntropy<'_, T>| {
                     loss.gradient_in_place().label_smoothing(0.1).z_loss(0.5).launch(s)
                 };
                 if gradient { with(loss) } else { loss.launch(s) }
@@ -108,20 +111,20 @@ fn elementwise<T: FloatElement + Scalar>(forms: &mut Vec<Form>) {
         let sizes = |x: usize, y: usize| Sizes { x: vec![200; x], y: vec![200; y], ..Sizes::default() };
         let kind = Activation::Silu;
         forms.push(form::<T>(format!("activation of {width}"), sizes(1, 1), move |d, s| {
-            activation(kind, read!(d.x[0]), written!(d.y[0])).launch(s)
+            activation(read!(d.x[0]), kind, written!(d.y[0])).launch(s)
         }));
         forms.push(form::<T>(format!("activation_backward of {width}"), sizes(2, 1), move |d, s| {
-            activation_backward(kind, read!(d.x[0]), read!(d.x[1]), written!(d.y[0])).launch(s)
+            activation_backward(read!(d.x[0]), read!(d.x[1]), kind, written!(d.y[0])).launch(s)
         }));
         forms.push(form::<T>(format!("gated of {width}"), sizes(2, 1), move |d, s| {
-            gated(kind, read!(d.x[0]), read!(d.x[1]), written!(d.y[0])).launch(s)
+            gated(read!(d.x[0]), read!(d.x[1]), kind, written!(d.y[0])).launch(s)
         }));
         forms.push(form::<T>(format!("gated_backward of {width}"), sizes(3, 2), move |d, s| {
             let [dx, dgate] = first(&mut d.y);
-            gated_backward(kind, read!(d.x[0]), read!(d.x[1]), read!(d.x[2]), written!(dx), written!(dgate)).launch(s)
+            gated_backward(read!(d.x[0]), read!(d.x[1]), read!(d.x[2]), kind, written!(dx), written!(dgate)).launch(s)
         }));
         forms.push(form::<T>(format!("dropout of {width}"), sizes(1, 1), move |d, s| {
-            dropout(read!(d.x[0]), written!(d.y[0]), 0.5, 7, 3).launch(s)
+            dropout(read!(d.x[0]), 0.5, 7, 3, written!(d.y[0])).launch(s)
         }));
     }
 }
@@ -140,7 +143,7 @@ fn sums<T: FloatElement + Scalar>(forms: &mut Vec<Form>) {
         }));
         forms.push(form::<T>(format!("kl_div {shape:?} and its gradient"), sizes, move |d, s| {
             let loss = kl_div(d.x[0].view(shape)?, d.x[1].view(shape)?, d.z[0].view_mut([1])?);
-            loss.gradient(d.y[0].view_mut(shape)?).launch(s)
+            loss.dx(d.y[0].view_mut(shape)?).launch(s)
         }));
     }
 }

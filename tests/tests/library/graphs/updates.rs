@@ -4,7 +4,7 @@ use super::form::{Form, Sizes, first, form};
 use crate::harness::Scalar;
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::rows::{AdamWOptions, SgdOptions, adamw, clip_by_norm, sgd};
+use triton_kernels::optim::{AdamWOptions, SgdOptions, adamw, clip_by_norm, sgd};
 
 pub(super) fn forms() -> Vec<Form> {
     let mut forms = Vec::new();
@@ -43,13 +43,13 @@ fn of<T: FloatElement + Scalar>(forms: &mut Vec<Form>) {
         forms.push(form::<T>(format!("clip_by_norm of {views}"), sizes, move |d, s| {
             let norm = d.z[0].view_mut([1])?;
             match views {
-                1 => clip_by_norm([d.y[0].view_mut([50, 100])?], 0.5, norm).launch(s),
+                1 => clip_by_norm(0.5, norm).gradients([d.y[0].view_mut([50, 100])?]).launch(s),
                 _ => {
                     let [a, b, c] = first(&mut d.y);
                     // One row, columns after one another, and rows with gaps.
                     let gaps = b.view_mut([50, 100])?.narrow(1, ..99)?;
                     let all = [a.view_mut([1, 5000])?, gaps, c.view_mut([50, 100])?.transpose()];
-                    clip_by_norm(all, 0.5, norm).launch(s)
+                    clip_by_norm(0.5, norm).gradients(all).launch(s)
                 }
             }
         }));

@@ -1,7 +1,7 @@
 //! Steps of optimizers in `f64`.
 
 use super::number::Number;
-use triton_kernels::rows::{AdamWOptions, SgdOptions};
+use triton_kernels::optim::{AdamWOptions, SgdOptions};
 
 /// Weight and velocity after a step.
 pub fn sgd(w: f64, g: f64, v: f64, options: SgdOptions) -> [Number; 2] {

@@ -1,7 +1,7 @@
 //! Rotary embeddings in `f64`.
 
 use super::number::{Number, exact};
-use triton_kernels::rows::Pairs;
+use triton_kernels::embedding::Pairs;
 
 /// Of one head.
 pub fn rotary(x: &[f64], cosines: &[f64], sines: &[f64], pairs: Pairs) -> Vec<Number> {

@@ -6,7 +6,8 @@ use crate::reference::activation::{self as reference, derivative};
 use crate::reference::number::Number;
 use triton::{bf16, f16};
 use triton_kernels::Activation;
-use triton_kernels::rows::{FloatElement, activation, activation_backward, gated, gated_backward};
+use triton_kernels::FloatElement;
+use triton_kernels::activation::{activation, activation_backward, gated, gated_backward};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -38,20 +39,20 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
                 let each = |f: &dyn Fn(usize) -> Number| (0..xs.len()).map(f).collect::<Vec<Number>>();
 
                 let (mut my, mut mo) = (y.upload(stream)?, other.upload(stream)?);
-                activation(kind, of_x, y.view_mut(&mut my)?).launch(stream)?;
+                activation(of_x, kind, y.view_mut(&mut my)?).launch(stream)?;
                 let expected = each(&|i| reference::activation(kind, xs[i]));
                 compare::<T>("y", &y.download(stream, &my)?, &expected)?;
 
-                activation_backward(kind, of_x, of_dy, y.view_mut(&mut my)?).launch(stream)?;
+                activation_backward(of_x, of_dy, kind, y.view_mut(&mut my)?).launch(stream)?;
                 let expected = each(&|i| derivative(kind, xs[i]) * dys[i]);
                 compare::<T>("dx", &y.download(stream, &my)?, &expected)?;
 
-                gated(kind, of_x, of_gate, y.view_mut(&mut my)?).launch(stream)?;
+                gated(of_x, of_gate, kind, y.view_mut(&mut my)?).launch(stream)?;
                 let expected = each(&|i| reference::activation(kind, xs[i]) * gates[i]);
                 compare::<T>("gated", &y.download(stream, &my)?, &expected)?;
 
                 let (dx, dgate) = (y.view_mut(&mut my)?, other.view_mut(&mut mo)?);
-                gated_backward(kind, of_x, of_gate, of_dy, dx, dgate).launch(stream)?;
+                gated_backward(of_x, of_gate, of_dy, kind, dx, dgate).launch(stream)?;
                 let expected = each(&|i| derivative(kind, xs[i]) * gates[i] * dys[i]);
                 compare::<T>("dx of gated", &y.download(stream, &my)?, &expected)?;
                 let expected = each(&|i| reference::activation(kind, xs[i]) * dys[i]);
@@ -68,10 +69,10 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
                 let y = Operand::<T, 2>::output(x.shape(), order(0));
                 let (mx, mut my) = (x.upload(stream)?, y.upload(stream)?);
                 let xs = x.values();
-                activation(kind, x.view(&mx)?, y.view_mut(&mut my)?).launch(stream)?;
+                activation(x.view(&mx)?, kind, y.view_mut(&mut my)?).launch(stream)?;
                 let expected: Vec<Number> = xs.iter().map(|x| reference::activation(kind, *x)).collect();
                 compare::<T>("y", &y.download(stream, &my)?, &expected)?;
-                activation_backward(kind, x.view(&mx)?, x.view(&mx)?, y.view_mut(&mut my)?).launch(stream)?;
+                activation_backward(x.view(&mx)?, x.view(&mx)?, kind, y.view_mut(&mut my)?).launch(stream)?;
                 let expected: Vec<Number> = xs.iter().map(|x| derivative(kind, *x) * *x).collect();
                 compare::<T>("dx", &y.download(stream, &my)?, &expected)
             },
@@ -96,12 +97,12 @@ fn errors(cases: &mut Vec<Case>) {
     cases.push(Case::new("activation refuses other shapes", |stream, _| {
         let (x, mut y, mut z) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
         let (of_x, other, kind) = (x.view([3, 4])?, x.view([2, 4])?, Activation::Relu);
-        refused(activation(kind, of_x, y.view_mut([2, 4])?).launch(stream), &["`activation`: `y` has extent 2"])?;
-        refused(activation_backward(kind, of_x, other, y.view_mut([3, 4])?).launch(stream), &["`dy` has extent 2"])?;
-        refused(activation_backward(kind, of_x, of_x, y.view_mut([2, 4])?).launch(stream), &["`dx` has extent 2"])?;
-        refused(gated(kind, of_x, other, y.view_mut([3, 4])?).launch(stream), &["`gated`: `gate` has extent 2"])?;
-        refused(gated(kind, of_x, of_x, y.view_mut([2, 4])?).launch(stream), &["`gated`: `y` has extent 2"])?;
-        let launch = gated_backward(kind, of_x, of_x, of_x, y.view_mut([3, 4])?, z.view_mut([3, 3])?);
+        refused(activation(of_x, kind, y.view_mut([2, 4])?).launch(stream), &["`activation`: `y` has extent 2"])?;
+        refused(activation_backward(of_x, other, kind, y.view_mut([3, 4])?).launch(stream), &["`dy` has extent 2"])?;
+        refused(activation_backward(of_x, of_x, kind, y.view_mut([2, 4])?).launch(stream), &["`dx` has extent 2"])?;
+        refused(gated(of_x, other, kind, y.view_mut([3, 4])?).launch(stream), &["`gated`: `gate` has extent 2"])?;
+        refused(gated(of_x, of_x, kind, y.view_mut([2, 4])?).launch(stream), &["`gated`: `y` has extent 2"])?;
+        let launch = gated_backward(of_x, of_x, of_x, kind, y.view_mut([3, 4])?, z.view_mut([3, 3])?);
         refused(launch.launch(stream), &["`gated_backward`: `dgate` has extent 3 along axis 1, but 4"])
     }));
 }

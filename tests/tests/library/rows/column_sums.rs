@@ -5,7 +5,8 @@ use crate::harness::{Case, Operand, Order, Scalar, compare, refused, same, type_
 use crate::reference::column_sums as reference;
 use crate::reference::number::values;
 use triton::{bf16, f16};
-use triton_kernels::rows::{FloatElement, SumOf, column_sums};
+use triton_kernels::linear::column_sums;
+use triton_kernels::{FloatElement, SumOf};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -4,7 +4,8 @@ use super::{gradient, normals, order, pairs};
 use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused, type_name};
 use crate::reference::distance as reference;
 use triton::{bf16, f16};
-use triton_kernels::rows::{FloatElement, kl_div, mse};
+use triton_kernels::FloatElement;
+use triton_kernels::loss::{kl_div, mse};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -27,7 +28,7 @@ pub(super) fn cases() -> Vec<Case> {
         refused(mse(of_x, x.view([4, 3])?, loss.view_mut([2])?).launch(stream), &["`mse`: `target` has extent 4"])?;
         refused(kl_div(of_x, of_x, loss.view_mut([2])?).launch(stream), &["`kl_div`: `loss` has extent 2"])?;
         let mut one = stream.zeros::<f32>(1)?;
-        let launch = mse(of_x, of_x, one.view_mut([1])?).gradient(dx.view_mut([3, 3])?);
+        let launch = mse(of_x, of_x, one.view_mut([1])?).dx(dx.view_mut([3, 3])?);
         refused(launch.launch(stream), &["`dx` has extent 3 along axis 1, but 4"])
     }));
     cases
@@ -54,7 +55,7 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
                     let (x, target) = (x.view(&of_x)?, target.view(&of_target)?);
                     let of_loss = loss.view_mut(&mut memory)?;
                     let launch = if kl { kl_div(x, target, of_loss) } else { mse(x, target, of_loss) };
-                    let launch = if backward { launch.gradient(dx.view_mut(&mut found)?) } else { launch };
+                    let launch = if backward { launch.dx(dx.view_mut(&mut found)?) } else { launch };
                     launch.launch(stream)?;
                     let of_loss = loss.download(stream, &memory)?;
                     compare::<f32>("loss", &of_loss, &[expected])?;

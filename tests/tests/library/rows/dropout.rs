@@ -5,8 +5,9 @@ use crate::harness::{Case, Failure, Operand, Outcome, Scalar, compare, refused, 
 use crate::reference::dropout as reference;
 use crate::reference::number::{Number, erf};
 use triton::prelude::*;
+use triton_kernels::FloatElement;
+use triton_kernels::dropout::dropout;
 use triton_kernels::functions;
-use triton_kernels::rows::{FloatElement, dropout};
 
 /// Uniform and normal numbers.
 #[triton::kernel(targets = ["sm_80"])]
@@ -35,10 +36,10 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(Case::new("dropout refuses other shapes and probabilities", |stream, _| {
         let (x, mut y) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
         let of_x = x.view([3, 4])?;
-        refused(dropout(of_x, y.view_mut([4, 3])?, 0.5, 0, 0).launch(stream), &["`dropout`: `y` has extent 4"])?;
+        refused(dropout(of_x, 0.5, 0, 0, y.view_mut([4, 3])?).launch(stream), &["`dropout`: `y` has extent 4"])?;
         for p in [1.0, -0.1, f32::NAN] {
             refused(
-                dropout(of_x, y.view_mut([3, 4])?, p, 0, 0).launch(stream),
+                dropout(of_x, p, 0, 0, y.view_mut([3, 4])?).launch(stream),
                 &["`p` is", "a probability less than 1"],
             )?;
         }
@@ -174,7 +175,7 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
             let memory = x.upload(stream)?;
             for _ in 0..2 {
                 let mut found = y.upload(stream)?;
-                dropout(x.view(&memory)?, y.view_mut(&mut found)?, p, seed, offset).launch(stream)?;
+                dropout(x.view(&memory)?, p, seed, offset, y.view_mut(&mut found)?).launch(stream)?;
                 let found = y.download(stream, &found)?;
                 compare::<T>("y", &found, &expected)?;
                 if found.iter().zip(&expected).any(|(a, b)| (*a == 0.0) != (b.value == 0.0) && b.value.abs() > 1e-6) {
@@ -189,7 +190,7 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
         let x = Operand::<T, 2>::new([100, 200], order(0), || 1.0);
         let y = Operand::<T, 2>::output([100, 200], order(0));
         let (memory, mut found) = (x.upload(stream)?, y.upload(stream)?);
-        dropout(x.view(&memory)?, y.view_mut(&mut found)?, p, random.u64(..), 0).launch(stream)?;
+        dropout(x.view(&memory)?, p, random.u64(..), 0, y.view_mut(&mut found)?).launch(stream)?;
         let dropped = y.download(stream, &found)?.iter().filter(|y| **y == 0.0).count() as f64;
         let deviations = (dropped - n as f64 * f64::from(p)).abs() / (n as f64 * 0.21).sqrt();
         if deviations < 6.0 { Ok(()) } else { Err(Failure(format!("{dropped} of {n} are dropped"))) }

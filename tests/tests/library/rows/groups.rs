@@ -6,9 +6,8 @@ use crate::reference::norm::{norm, statistics};
 use crate::reference::norm_backward::norm_backward;
 use crate::reference::number::{Number, Total, totals, values};
 use triton::{bf16, f16};
-use triton_kernels::rows::{
-    FloatElement, batch_norm, batch_norm_backward, batch_norm_eval, group_norm, group_norm_backward,
-};
+use triton_kernels::FloatElement;
+use triton_kernels::norm::{batch_norm, batch_norm_backward, batch_norm_eval, group_norm, group_norm_backward};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -130,10 +129,10 @@ fn case<T: FloatElement + Scalar>(
         let (of_dw, of_db, dx) = (dw.view_mut(&mut mdw)?, dw.view_mut(&mut mdb)?, y.view_mut(&mut my)?);
         if groups == 0 {
             let (means, scales) = (means.select(0, 0)?, scales.select(0, 0)?);
-            batch_norm_backward(of_x, of_w, of_dy, means, scales, dx).parameters(of_dw, of_db).launch(stream)?;
+            batch_norm_backward(of_x, of_w, of_dy, means, scales, dx).dw(of_dw).db(of_db).launch(stream)?;
         } else {
             let launch = group_norm_backward(of_x, groups, of_w, of_dy, means, scales, dx);
-            launch.parameters(of_dw, of_db).launch(stream)?;
+            launch.dw(of_dw).db(of_db).launch(stream)?;
         }
         let found = [y.download(stream, &my)?, dw.download(stream, &mdw)?, dw.download(stream, &mdb)?];
         compare::<T>("dx", &found[0], &dxs)?;
@@ -204,7 +203,7 @@ fn errors(cases: &mut Vec<Case>) {
         let launch = batch_norm_backward(of_x, w, of_x, w, three, y.view_mut(shape)?);
         refused(launch.launch(stream), &["`batch_norm_backward`: `scales` has extent 3"])?;
         let launch = batch_norm_backward(of_x, w, of_x, w, w, y.view_mut(shape)?);
-        let launch = launch.parameters(z.view_mut([4])?, other.view_mut([3])?);
+        let launch = launch.dw(z.view_mut([4])?).db(other.view_mut([3])?);
         refused(launch.launch(stream), &["`db` has extent 3"])
     }));
 }

@@ -4,7 +4,8 @@ use super::{gradient, normals, order};
 use crate::harness::{Case, Failure, Operand, Scalar, compare, refused, same, type_name};
 use crate::reference::rotary as reference;
 use triton::{bf16, f16};
-use triton_kernels::rows::{FloatElement, Pairs, embedding, embedding_backward, rotary, rotary_backward};
+use triton_kernels::FloatElement;
+use triton_kernels::embedding::{Pairs, embedding, embedding_backward, rotary, rotary_backward};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -4,7 +4,8 @@ use super::{gradient, normals, order, pairs};
 use crate::harness::{Case, Failure, Operand, Scalar, compare, refused, same, type_name};
 use crate::reference::loss as reference;
 use triton::{bf16, f16};
-use triton_kernels::rows::{FloatElement, cross_entropy};
+use triton_kernels::FloatElement;
+use triton_kernels::loss::cross_entropy;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -5,7 +5,8 @@ use crate::harness::{Case, Failure, Operand, Order, Scalar, compare, refused, ty
 use crate::reference::number::Number;
 use crate::reference::optim as reference;
 use triton::{bf16, f16};
-use triton_kernels::rows::{AdamWOptions, FloatElement, SgdOptions, adamw, clip_by_norm, sgd};
+use triton_kernels::FloatElement;
+use triton_kernels::optim::{AdamWOptions, SgdOptions, adamw, clip_by_norm, sgd};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -100,7 +101,7 @@ fn clip<T: FloatElement + Scalar>(cases: &mut Vec<Case>, count: usize, most: f32
             let mut found = of_norm.upload(stream)?;
             let operands = views.iter().zip(&mut memory).map(|(view, memory)| view.view_mut(memory));
             let operands = operands.collect::<triton::Result<Vec<_>>>()?;
-            clip_by_norm(operands, most, of_norm.view_mut(&mut found)?).launch(stream)?;
+            clip_by_norm(most, of_norm.view_mut(&mut found)?).gradients(operands).launch(stream)?;
             let found = of_norm.download(stream, &found)?;
             compare::<f32>("norm", &found, &[norm])?;
             let mut bits = found;
@@ -154,8 +155,11 @@ fn errors(cases: &mut Vec<Case>) {
     }));
     cases.push(Case::new("clip_by_norm refuses another norm and a negative bound", |stream, _| {
         let (mut x, mut norm) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(2)?);
-        let launch = clip_by_norm([x.view_mut([3, 4])?], 1.0, norm.view_mut([2])?);
+        let launch = clip_by_norm(1.0, norm.view_mut([2])?).gradients([x.view_mut([3, 4])?]);
         refused(launch.launch(stream), &["`clip_by_norm`: `norm` has extent 2"])?;
-        refused(clip_by_norm([x.view_mut([3, 4])?], -1.0, norm.view_mut([1])?).launch(stream), &["`most` is -1"])
+        refused(
+            clip_by_norm(-1.0, norm.view_mut([1])?).gradients([x.view_mut([3, 4])?]).launch(stream),
+            &["`most` is -1"],
+        )
     }));
 }

@@ -5,8 +5,9 @@ use crate::harness::{Case, Operand, Scalar, compare, refused, same, type_name};
 use crate::reference::number::{exact, values};
 use crate::reference::softmax as reference;
 use triton::{bf16, f16};
-use triton_kernels::rows::{
-    FloatElement, log_softmax, log_softmax_backward, log_softmax_in_place, softmax, softmax_backward, softmax_in_place,
+use triton_kernels::FloatElement;
+use triton_kernels::softmax::{
+    log_softmax, log_softmax_backward, log_softmax_in_place, softmax, softmax_backward, softmax_in_place,
 };
 
 const LOOP: &str = "R=1 N=2048 LOOP=true num_warps=8 num_stages=3";
@@ -75,22 +76,26 @@ fn forward<T: FloatElement + Scalar>(cases: &mut Vec<Case>, shape: [usize; 2], m
             let out = if in_place { &x } else { &y };
             let mut found = out.upload(stream)?;
             let view = out.view_mut(&mut found)?;
-            let launch = match (in_place, log) {
-                (false, false) => softmax(x.view(&memory)?, view),
-                (false, true) => log_softmax(x.view(&memory)?, view),
-                (true, false) => softmax_in_place(view),
-                (true, true) => log_softmax_in_place(view),
-            }
-            .scale(scale as f32);
             let mask_view = added.view(&of_mask)?;
-            match mask {
-                Mask::None => launch,
-                Mask::Loop => launch.instance(LOOP),
-                Mask::Added => launch.mask(mask_view),
-                Mask::Row => launch.mask(mask_view.broadcast(0, shape[0])?),
-                Mask::Causal => launch.causal(queries),
+            macro_rules! launch {
+                ($softmax:expr) => {{
+                    let launch = $softmax.scale(scale as f32);
+                    match mask {
+                        Mask::None => launch,
+                        Mask::Loop => launch.instance(LOOP),
+                        Mask::Added => launch.mask(mask_view),
+                        Mask::Row => launch.mask(mask_view.broadcast(0, shape[0])?),
+                        Mask::Causal => launch.causal(queries),
+                    }
+                    .launch(stream)?
+                }};
             }
-            .launch(stream)?;
+            match (in_place, log) {
+                (false, false) => launch!(softmax(x.view(&memory)?, view)),
+                (false, true) => launch!(log_softmax(x.view(&memory)?, view)),
+                (true, false) => launch!(softmax_in_place(view)),
+                (true, true) => launch!(log_softmax_in_place(view)),
+            }
             let what = if in_place { "x" } else { "y" };
             compare::<T>(what, &out.download(stream, &found)?, &expected)?;
         }
@@ -148,7 +153,7 @@ fn errors(cases: &mut Vec<Case>) {
     cases.push(Case::new("softmax refuses another shape of the mask", |stream, _| {
         let (x, mut y) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
         let launch = softmax(x.view([3, 4])?, y.view_mut([3, 4])?).mask(x.view([1, 4])?);
-        refused(launch.launch(stream), &["`mask` has extent 1 along axis 0, but 3", "broadcast"])
+        refused(launch.launch(stream), &["`mask` has extent 1 along axis 0, but 3", "mask is [.., c]"])
     }));
     cases.push(Case::new("softmax_in_place refuses masks and scales", |stream, _| {
         let (mask, mut x) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);

@@ -49,7 +49,7 @@ pub(super) fn cases() -> Vec<Case> {
             let launch = sparse_softmax(&mut scores).position(x.view([1, 1, 32, 32])?);
             refused(
                 launch.launch(stream),
-                &["`sparse_softmax`: `position` has extent 1 along axis 0, but 2", "broadcast"],
+                &["`sparse_softmax`: `position` has extent 1 along axis 0, but 2", "position is [z, h, q, k]"],
             )?;
             let launch = sparse_softmax(&mut scores).mask(x.view([32, 16])?, Mask::Add);
             refused(launch.launch(stream), &["`mask` has extent 16 along axis 1, but 32"])?;
