@@ -71,14 +71,20 @@ fn stride_bytes(extent: u64, stride: u64, dtype: DType) -> Option<u64> {
 
 /// Bytes from a row of a view to the next one, 1 where it has one axis; `None` where no tensor map can describe it. Every launch asks it of each
 /// view, while [`TiledView`] is made where a map is encoded.
+///
+/// A bulk copy to memory writes 16 bytes whole of which the map has some (measured on an H200), so that rows of a view that is written have whole
+/// multiples of them: else it would overwrite what is behind the view.
 #[inline]
 fn pitch(ty: ParamType, words: &[u64]) -> Option<u64> {
-    let ParamType::Tensor { dtype, rank, .. } = ty else { return None };
+    let ParamType::Tensor { dtype, rank, mutable } = ty else { return None };
     let (&address, words) = words.split_first()?;
     let (extents, strides) = words.split_at_checked(usize::from(rank))?;
     let ([outer @ .., last], [pitches @ .., 1]) = (extents, strides) else { return None };
     let has_elements = |extent: u64| (1..=i32::MAX as u64).contains(&extent);
     if !address.is_multiple_of(ALIGNMENT) || extents.len() > MAX_RANK || !has_elements(*last) {
+        return None;
+    }
+    if mutable && !(last * u64::from(dtype.bytes())).is_multiple_of(ALIGNMENT) {
         return None;
     }
     let mut pitch = 1;

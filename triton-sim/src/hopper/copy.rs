@@ -57,7 +57,8 @@ impl TensorMap {
     ///
     /// `coordinates` are those of the box's first element, innermost first; they may lie outside the tensor, of a store
     /// only past its end (measured: the chip traps at negative ones, which the caller checks). `shared` is the address
-    /// of the box in shared memory.
+    /// of the box in shared memory. Of 16 bytes that the end of a row lies in, a store writes all (measured on an H200): what is behind the
+    /// row in memory is overwritten.
     ///
     /// # Errors
     /// A rule of the instruction is broken; nothing was visited.
@@ -65,6 +66,7 @@ impl TensorMap {
         &self,
         coordinates: &[i32],
         shared: u32,
+        is_store: bool,
         mut visit: impl FnMut(Piece),
     ) -> Result<(), CopyError> {
         let &[first, ref outer @ ..] = coordinates else {
@@ -90,6 +92,7 @@ impl TensorMap {
             for chunk in (0..self.row_bytes()).step_by(16) {
                 let at = first_byte + i64::from(chunk);
                 let inside = if at < 0 || base.is_none() { 0 } else { (row_end - at).clamp(0, 16) as u32 };
+                let inside = if is_store && inside > 0 { 16 } else { inside };
                 let shared = self.swizzle.apply(shared + row * self.row_pitch() + chunk);
                 if let Some(base) = base.filter(|_| inside > 0) {
                     // An address past the last one is in no allocation, and neither is the last one.

@@ -331,7 +331,7 @@ impl Cx<'_, '_> {
                 let each = |piece: crate::hopper::Piece| {
                     pieces.push((piece.shared, piece.global.map(Endpoint::Global), piece.bytes));
                 };
-                if let Err(problem) = map.for_each_piece(&at, offset, each) {
+                if let Err(problem) = map.for_each_piece(&at, offset, copy.kind == Bulk::Store, each) {
                     return Err(self.fatal_in(lane, Fault::TensorMap { problem: problem.to_string() }));
                 }
                 let end = self.block().shared.len() as u32;

@@ -59,11 +59,29 @@ pub(super) fn cases() -> Vec<Case> {
     of_types!(cases, "an alpha of 0 reads no operand", no_alpha);
     of_types!(cases, "ids and labels of 64 bits", wide);
     of_types!(cases, "an infinite weight of a group norm of few places", weighed);
+    of_types!(cases, "what is behind the rows of a product", behind);
     cases.push(Case::new("reported: scores of f16 above its range", narrow));
     cases.push(Case::new("reported: entropy of rows of the least number", least));
     cases.push(Case::new("reported: strides that interleave", interleaved));
     cases.push(Case::new("reported: too many keys of attention", keys));
     cases
+}
+
+/// A bulk copy to memory writes whole chunks of 16 bytes: rows that end inside of one do not leave by it.
+fn behind<T: FloatElement + GemmElement<T> + Scalar>(stream: &Stream, _: &mut Random) -> Outcome {
+    for (m, n, k) in [(1, 1, 8), (1, 33, 8), (3, 33, 64), (70, 9, 64)] {
+        let pitch = n + 7;
+        let pitch = pitch - pitch % 8;
+        let ones = stream.tensor(&vec![T::of(1.0); m * k], [m, k])?;
+        // Rows of whole chunks, so that loads are bulk copies, too.
+        let twos = stream.tensor(&vec![T::of(2.0); n * k], [n, k])?;
+        let mut c = stream.upload(&vec![T::of(7.0); m * pitch])?;
+        gemm(&ones, twos.transpose(), c.view_mut([m, n])?.with_strides([pitch as isize, 1])?).launch(stream)?;
+        let found: Vec<f64> = stream.download(&c)?.iter().map(|value| value.value()).collect();
+        let of = |at: usize| if at % pitch < n { 2.0 * k as f64 } else { 7.0 };
+        are("c", &found, &(0..m * pitch).map(of).collect::<Vec<f64>>(), 0.0)?;
+    }
+    Ok(())
 }
 
 fn pixel<T: FloatElement + Scalar>(stream: &Stream, _: &mut Random) -> Outcome {

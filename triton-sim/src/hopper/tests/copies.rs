@@ -8,7 +8,7 @@ const BASE: u64 = 0x10_0000;
 /// Every byte that a copy touches: shared address → global address, or none outside the tensor.
 fn bytes(map: &TensorMap, coordinates: &[i32], shared: u32) -> BTreeMap<u32, Option<u64>> {
     let mut touched = BTreeMap::new();
-    map.for_each_piece(coordinates, shared, |Piece { shared, global, bytes }| {
+    map.for_each_piece(coordinates, shared, false, |Piece { shared, global, bytes }| {
         assert!((1..=16).contains(&bytes));
         for i in 0..bytes {
             let before = touched.insert(shared + i, global.map(|address| address + u64::from(i)));
@@ -109,7 +109,7 @@ fn short_rows_of_a_swizzle_have_its_pitch() {
         TensorMap::tiled(DataType::U16, BASE, &[117, 64], &[256], &[16, 3]).swizzle(Swizzle::B64).build().unwrap();
     assert_eq!((map.box_bytes(), map.shared_bytes()), (96, 192));
     let mut pieces = Vec::new();
-    map.for_each_piece(&[104, 62], 128, |piece| pieces.push(piece)).unwrap();
+    map.for_each_piece(&[104, 62], 128, false, |piece| pieces.push(piece)).unwrap();
     let piece = |shared, global: Option<u64>, bytes| Piece { shared, global, bytes };
     let row = |y: u64| Some(BASE + y * 256 + 208);
     let next = |y: u64| Some(BASE + y * 256 + 224);
@@ -128,6 +128,18 @@ fn short_rows_of_a_swizzle_have_its_pitch() {
     );
 }
 
+/// Read off an H200: of rows of 1 to 9 numbers of 16 bits, a store writes 8 or 16 numbers each.
+#[test]
+fn a_store_writes_whole_chunks() {
+    for (columns, written) in [(1, 16), (7, 16), (8, 16), (9, 32)] {
+        let map = TensorMap::tiled(DataType::U16, BASE, &[columns, 3], &[128], &[64, 16]).build().unwrap();
+        let mut bytes = 0;
+        let count = |piece: Piece| bytes += if piece.global.is_some() { piece.bytes } else { 0 };
+        map.for_each_piece(&[0, 0], 0, true, count).unwrap();
+        assert_eq!(bytes, 3 * written, "{columns} columns");
+    }
+}
+
 #[test]
 fn a_copy_that_the_chip_refuses_is_an_error() {
     let map = TensorMap::tiled(DataType::U16, BASE, &[120, 64], &[256], &[8, 8]).build().unwrap();
@@ -141,7 +153,7 @@ fn a_copy_that_the_chip_refuses_is_an_error() {
         (&[0, 0], u32::MAX - 127, CopyError::Overflow(u32::MAX - 127)),
     ];
     for (coordinates, shared, error) in cases {
-        let result = map.for_each_piece(coordinates, shared, |piece| panic!("{piece:?}"));
+        let result = map.for_each_piece(coordinates, shared, false, |piece| panic!("{piece:?}"));
         assert_eq!(result, Err(error));
     }
 }
@@ -164,6 +176,6 @@ fn types_say_what_a_load_does_to_values() {
 fn far_addresses_do_not_wrap() {
     let map = TensorMap::tiled(DataType::U8, 0, &[16, 1 << 32], &[(1 << 40) - 16], &[16, 1]).build().unwrap();
     let mut found = Vec::new();
-    map.for_each_piece(&[0, i32::MAX], 0, |piece| found.push(piece.global)).unwrap();
+    map.for_each_piece(&[0, i32::MAX], 0, false, |piece| found.push(piece.global)).unwrap();
     assert_eq!(found, [Some(u64::MAX)]);
 }

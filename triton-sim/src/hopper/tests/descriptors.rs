@@ -89,7 +89,7 @@ impl Memory {
 
     /// Loads the box at element `x` of the first line to a shared address.
     fn load(&mut self, map: &TensorMap, x: u32, at: u32) {
-        map.for_each_piece(&[x as i32, 0], at, |Piece { shared, global, bytes }| {
+        map.for_each_piece(&[x as i32, 0], at, false, |Piece { shared, global, bytes }| {
             let from = global.unwrap() as usize;
             self.shared[shared as usize..][..bytes as usize].copy_from_slice(&self.global[from..][..bytes as usize]);
         })
