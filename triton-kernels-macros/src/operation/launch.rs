@@ -1,7 +1,7 @@
 //! The launch of an operation: checks that follow from its axes, and its body for each element type.
 
 use super::axes::{Axes, Axis, names};
-use super::declaration::{Declaration, Parameter};
+use super::declaration::{Declaration, Kind, Parameter};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use std::collections::BTreeSet;
@@ -125,7 +125,10 @@ fn checks(of: &Declaration) -> TokenStream {
         let checks = crate::operation::Checks::new(self.request.op, #text);
         #(#plain)*
     };
-    for parameter in &of.parameters {
+    // What a layout or a matrix of blocks says is not what is wrong.
+    let is_given = |of: &&Parameter| matches!(of.kind, Kind::Reference);
+    let (given, others): (Vec<&Parameter>, Vec<&Parameter>) = of.parameters.iter().partition(is_given);
+    for parameter in given.into_iter().chain(others) {
         let Some(axes) = &parameter.axes else { continue };
         let (name, title) = (&parameter.name, parameter.name.to_string());
         let steps = operand(&title, axes, parameter.optional, &mut known, &mut has_rest);

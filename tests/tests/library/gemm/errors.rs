@@ -20,7 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         case("another K", |stream, a, b, c| {
             let product = gemm(a.view([4, 16])?, b.view([8, 8])?, c.view_mut([4, 8])?);
-            refused(product.launch(stream), &["`gemm`", "`b` has extent 8 along axis 0", "16 is expected", "[K, N]"])
+            refused(product.launch(stream), &["`gemm`", "`b` has extent 8 along axis 0", "16 is expected", "[k, n]"])
         }),
         case("another M", |stream, a, b, c| {
             let product = gemm(a.view([4, 8])?, b.view([8, 8])?, c.view_mut([5, 8])?);

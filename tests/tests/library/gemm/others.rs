@@ -196,16 +196,9 @@ fn errors(cases: &mut Vec<Case>) {
     cases.push(Case::new("gemv refuses shapes", |stream, _| {
         let (a, mut y) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);
         let product = gemv(a.view([4, 8])?, a.view([7])?, y.view_mut([4])?);
-        refused(product.launch(stream), &["`gemv`", "`x` has extent 7", "8 is expected", "x is [K]"])?;
+        refused(product.launch(stream), &["`gemv`", "`x` has extent 7", "8 is expected", "x is [k]"])?;
         let product = gemv(a.view([4, 8])?, a.view([8])?, y.view_mut([5])?);
         refused(product.launch(stream), &["`y` has extent 5", "4 is expected"])
-    }));
-    cases.push(Case::new("gemm_grouped refuses shapes", |stream, _| {
-        let (a, mut c, ends) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?, stream.zeros::<i32>(4)?);
-        let product = gemm_grouped(a.view([4, 8])?, a.view([2, 8, 2])?, ends.view([3])?, c.view_mut([4, 2])?);
-        refused(product.launch(stream), &["`gemm_grouped`", "`ends` has extent 3", "2 is expected", "[G, K, N]"])?;
-        let product = gemm_grouped(a.view([4, 8])?, a.view([2, 4, 2])?, ends.view([2])?, c.view_mut([4, 2])?);
-        refused(product.launch(stream), &["`b` has extent 4 along axis 1", "8 is expected"])
     }));
     cases.push(Case::new("linear_backward refuses shapes", |stream, _| {
         let (x, mut dx) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);

@@ -1,7 +1,7 @@
 //! Activations, gated ones, and their gradients.
 
 use super::{gradient, normals, order, pairs};
-use crate::harness::{Case, Operand, Scalar, compare, refused, type_name};
+use crate::harness::{Case, Operand, Scalar, compare, type_name};
 use crate::reference::activation::{self as reference, derivative};
 use crate::reference::number::Number;
 use triton::{bf16, f16};
@@ -15,7 +15,6 @@ pub(super) fn cases() -> Vec<Case> {
     of::<f16>(&mut cases);
     of::<bf16>(&mut cases);
     gradients(&mut cases);
-    errors(&mut cases);
     cases
 }
 
@@ -91,18 +90,4 @@ fn gradients(cases: &mut Vec<Case>) {
             })
         }));
     }
-}
-
-fn errors(cases: &mut Vec<Case>) {
-    cases.push(Case::new("activation refuses other shapes", |stream, _| {
-        let (x, mut y, mut z) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
-        let (of_x, other, kind) = (x.view([3, 4])?, x.view([2, 4])?, Activation::Relu);
-        refused(activation(of_x, kind, y.view_mut([2, 4])?).launch(stream), &["`activation`: `y` has extent 2"])?;
-        refused(activation_backward(of_x, other, kind, y.view_mut([3, 4])?).launch(stream), &["`dy` has extent 2"])?;
-        refused(activation_backward(of_x, of_x, kind, y.view_mut([2, 4])?).launch(stream), &["`dx` has extent 2"])?;
-        refused(gated(of_x, other, kind, y.view_mut([3, 4])?).launch(stream), &["`gated`: `gate` has extent 2"])?;
-        refused(gated(of_x, of_x, kind, y.view_mut([2, 4])?).launch(stream), &["`gated`: `y` has extent 2"])?;
-        let launch = gated_backward(of_x, of_x, of_x, kind, y.view_mut([3, 4])?, z.view_mut([3, 3])?);
-        refused(launch.launch(stream), &["`gated_backward`: `dgate` has extent 3 along axis 1, but 4"])
-    }));
 }

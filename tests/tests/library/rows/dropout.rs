@@ -33,10 +33,9 @@ pub(super) fn cases() -> Vec<Case> {
     of::<f32>(&mut cases);
     of::<f16>(&mut cases);
     of::<bf16>(&mut cases);
-    cases.push(Case::new("dropout refuses other shapes and probabilities", |stream, _| {
+    cases.push(Case::new("dropout refuses other probabilities", |stream, _| {
         let (x, mut y) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
         let of_x = x.view([3, 4])?;
-        refused(dropout(of_x, 0.5, 0, 0, y.view_mut([4, 3])?).launch(stream), &["`dropout`: `y` has extent 4"])?;
         for p in [1.0, -0.1, f32::NAN] {
             refused(
                 dropout(of_x, p, 0, 0, y.view_mut([3, 4])?).launch(stream),

@@ -85,12 +85,8 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
 }
 
 fn errors(cases: &mut Vec<Case>) {
-    cases.push(Case::new("cross_entropy refuses other shapes and numbers", |stream, _| {
-        let (mut x, labels, mut loss) = (stream.zeros::<f32>(12)?, stream.zeros::<i32>(4)?, stream.zeros::<f32>(4)?);
-        let launch = cross_entropy(x.view_mut([3, 4])?, labels.view([4])?, loss.view_mut([3])?);
-        refused(launch.launch(stream), &["`cross_entropy`: `labels` has extent 4", "row"])?;
-        let launch = cross_entropy(x.view_mut([3, 4])?, labels.view([3])?, loss.view_mut([4])?);
-        refused(launch.launch(stream), &["`loss` has extent 4"])?;
+    cases.push(Case::new("cross_entropy refuses other numbers", |stream, _| {
+        let (mut x, labels, mut loss) = (stream.zeros::<f32>(12)?, stream.zeros::<i32>(3)?, stream.zeros::<f32>(3)?);
         for smoothing in [-0.5, 1.5, f32::NAN] {
             let launch = cross_entropy(x.view_mut([3, 4])?, labels.view([3])?, loss.view_mut([3])?);
             refused(launch.label_smoothing(smoothing).launch(stream), &["`label_smoothing` is", "from 0 to 1"])?;

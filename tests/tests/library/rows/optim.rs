@@ -120,46 +120,29 @@ fn clip<T: FloatElement + Scalar>(cases: &mut Vec<Case>, count: usize, most: f32
 }
 
 fn errors(cases: &mut Vec<Case>) {
-    cases.push(Case::new("sgd refuses other shapes and a momentum alone", |stream, _| {
-        let (mut w, g, mut v) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
+    cases.push(Case::new("sgd refuses a momentum alone", |stream, _| {
+        let (mut w, g) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
         let options = SgdOptions { momentum: 0.9, ..SgdOptions::default() };
-        let launch = sgd(w.view_mut([3, 4])?, g.view([4, 3])?, options);
-        refused(launch.launch(stream), &["`sgd`: `gradient` has extent 4"])?;
-        refused(
-            sgd(w.view_mut([3, 4])?, g.view([3, 4])?, options).launch(stream),
-            &["`momentum` is 0.9", "`velocity`"],
-        )?;
-        let launch = sgd(w.view_mut([3, 4])?, g.view([3, 4])?, options).velocity(v.view_mut([3, 3])?);
-        refused(launch.launch(stream), &["`velocity` has extent 3"])?;
-        let launch = sgd(w.view_mut([3, 4])?, g.view([3, 4])?, SgdOptions::default()).master(v.view_mut([2, 4])?);
-        refused(launch.launch(stream), &["`master` has extent 2"])
+        refused(sgd(w.view_mut([3, 4])?, g.view([3, 4])?, options).launch(stream), &["`momentum` is 0.9", "`velocity`"])
     }));
-    cases.push(Case::new("adamw refuses other shapes and numbers", |stream, _| {
+    cases.push(Case::new("adamw refuses other numbers", |stream, _| {
         let (mut w, g) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
         let (mut m, mut v) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(12)?);
-        let refuses = |options: AdamWOptions, w: &mut triton::Buffer<f32>, m: &mut triton::Buffer<f32>, text: &str| {
-            let mut v = stream.zeros::<f32>(12)?;
+        let good = AdamWOptions::default();
+        let wrong = [
+            (AdamWOptions { step: 0, ..good }, "`step` is 0"),
+            (AdamWOptions { beta1: 1.0, ..good }, "`beta1` is 1"),
+            (AdamWOptions { beta2: -0.5, ..good }, "`beta2` is -0.5"),
+        ];
+        for (options, text) in wrong {
             let (mean, square) = (m.view_mut([3, 4])?, v.view_mut([3, 4])?);
-            refused(adamw(w.view_mut([3, 4])?, g.view([3, 4])?, mean, square, options).launch(stream), &[text])
-        };
-        refuses(AdamWOptions { step: 0, ..AdamWOptions::default() }, &mut w, &mut m, "`step` is 0")?;
-        refuses(AdamWOptions { beta1: 1.0, ..AdamWOptions::default() }, &mut w, &mut m, "`beta1` is 1")?;
-        refuses(AdamWOptions { beta2: -0.5, ..AdamWOptions::default() }, &mut w, &mut m, "`beta2` is -0.5")?;
-        let options = AdamWOptions::default();
-        let launch = adamw(w.view_mut([3, 4])?, g.view([2, 4])?, m.view_mut([3, 4])?, v.view_mut([3, 4])?, options);
-        refused(launch.launch(stream), &["`adamw`: `gradient` has extent 2"])?;
-        let launch = adamw(w.view_mut([3, 4])?, g.view([3, 4])?, m.view_mut([2, 4])?, v.view_mut([3, 4])?, options);
-        refused(launch.launch(stream), &["`mean` has extent 2"])?;
-        let launch = adamw(w.view_mut([3, 4])?, g.view([3, 4])?, m.view_mut([3, 4])?, v.view_mut([3, 3])?, options);
-        refused(launch.launch(stream), &["`square` has extent 3"])
+            refused(adamw(w.view_mut([3, 4])?, g.view([3, 4])?, mean, square, options).launch(stream), &[text])?;
+        }
+        Ok(())
     }));
-    cases.push(Case::new("clip_by_norm refuses another norm and a negative bound", |stream, _| {
-        let (mut x, mut norm) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(2)?);
-        let launch = clip_by_norm(1.0, norm.view_mut([2])?).gradients([x.view_mut([3, 4])?]);
-        refused(launch.launch(stream), &["`clip_by_norm`: `norm` has extent 2"])?;
-        refused(
-            clip_by_norm(-1.0, norm.view_mut([1])?).gradients([x.view_mut([3, 4])?]).launch(stream),
-            &["`most` is -1"],
-        )
+    cases.push(Case::new("clip_by_norm refuses a negative bound", |stream, _| {
+        let (mut x, mut norm) = (stream.zeros::<f32>(12)?, stream.zeros::<f32>(1)?);
+        let launch = clip_by_norm(-1.0, norm.view_mut([1])?).gradient(x.view_mut([3, 4])?);
+        refused(launch.launch(stream), &["`most` is -1"])
     }));
 }
