@@ -99,7 +99,7 @@ fn every_operation_of_the_library_has_its_tests_and_its_row() {
     }
     for (name, _) in WITHOUT_GRADIENT {
         if !operations.contains(*name) {
-            failures.push(format!("there is no operation `{name}`, which `WITHOUT_GRADIENT` lists"));
+            failures.push(format!("`{name}` of `WITHOUT_GRADIENT` is not among the operations"));
         }
     }
     report(failures);

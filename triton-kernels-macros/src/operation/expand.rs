@@ -172,7 +172,7 @@ fn methods(of: &Declaration) -> TokenStream {
                 Self { request: self.request.with(selector), ..self }
             }
 
-            /// The name of the instance that a launch would run. Nothing is enqueued.
+            /// The name of the instance that a launch would run. Nothing is enqueued but what a selector measures.
             ///
             /// # Errors
             /// As of [`launch`](Self::launch).

@@ -56,7 +56,7 @@ pub fn conv2d_backward_input<T: FloatElement>(
     let geometry = Geometry::new(call, "dy", dx.shape(), w.shape(), dy.shape(), options)?;
     if geometry.is_pointwise()
         && splits.is_none()
-        && !call.names_instance()
+        && call.instance().is_none()
         && let (Ok(dy), true) = (rows(dy), rows(dx.as_view()).is_ok())
     {
         return gemm(dy, filters(w)?, rows_mut(dx)?).call(call);

@@ -66,7 +66,7 @@ pub fn conv2d<T: FloatElement>(
     let options = Options::new(stride, padding, dilation, splits);
     let geometry = Geometry::new(call, "y", x.shape(), w.shape(), y.shape(), options)?;
     let (epilogue, bias) = (Epilogue::default().with::<f32>(activation), call.view(bias));
-    if geometry.is_pointwise() && splits.is_none() && !call.names_instance() && pointwise(x, &y) {
+    if geometry.is_pointwise() && splits.is_none() && call.instance().is_none() && pointwise(x, &y) {
         return by_gemm(x, w, y, bias, activation, call);
     }
     let Geometry { images, window, output: [down, across], .. } = geometry;

@@ -166,7 +166,7 @@ impl<T: Float> Product<'_, T> {
         let order = [0, 3, 1, 2];
         let (x, mut y) = if COLUMNS { (x.permute(order)?, y.permute(order)?) } else { (x, y) };
         // Of an instance that is asked for the tile may be the largest.
-        let is_left_out = options.is_left_out(if call.names_instance() { usize::MAX } else { tile[0] * tile[1] });
+        let is_left_out = options.is_left_out(if call.instance().is_some() { usize::MAX } else { tile[0] * tile[1] });
         let begun = if is_left_out { options.begun() } else { options };
         let [[out_h, out_w], [out_step_h, out_step_w]] = out.map(|pair| pair.map(|number| number as i32));
         let window = Window {
@@ -186,7 +186,7 @@ impl<T: Float> Product<'_, T> {
         let (parts, done) = (parts.view_mut(shape)?, done.view_mut([of_done])?);
         let kernel = conv_tuned::<T, COLUMNS, TB, MODE>(x, w, y.reborrow(), bias, parts, done, window, begun);
         let grid = |of: &ConvChoice| (m.div_ceil(of.BM as usize), filters.div_ceil(of.BN as usize), count);
-        call.tuned(kernel, |of| call.names_instance() || sides(of) == tile, grid)?;
+        call.tuned(kernel, |of| call.instance().is_some() || sides(of) == tile, grid)?;
         if is_left_out { finish(y, None, None, None, options, call) } else { Ok(()) }
     }
 }

@@ -111,12 +111,7 @@ impl<'c> Call<'c> {
         if let Error::Runtime(error) = error { Error::Memory { op: self.op, error } } else { error }
     }
 
-    /// Whether an instance was asked for by name.
-    pub(crate) fn names_instance(self) -> bool {
-        self.request.instance.is_some()
-    }
-
-    /// The name that was asked for.
+    /// The name of the instance that was asked for.
     pub(crate) fn instance(self) -> Option<&'c str> {
         self.request.instance
     }
