@@ -52,6 +52,13 @@ pub use error::{Error, Result};
 pub use ids::Ids;
 pub use sums::Sums;
 
+/// What macros of this crate need where they are expanded. Not public: it changes with every version.
+#[cfg(feature = "linear")]
+#[doc(hidden)]
+pub mod __private {
+    pub use triton;
+}
+
 /// The book's page of this library, whose programs are tests.
 #[cfg(all(doctest, feature = "linear"))]
 #[doc = include_str!("../../docs/src/library.md")]

@@ -7,6 +7,7 @@ pub mod epilogue;
 pub(crate) mod finish;
 pub mod fused;
 pub mod grouped;
+mod instances;
 pub mod int8;
 pub mod split;
 pub mod sums;
