@@ -1,6 +1,6 @@
 //! The builder of a product: checks, selection, launch.
 
-use super::choose::{Wanted, choose, instances};
+use super::choose::{Pair, Wanted, choose, instances};
 use super::kernels::epilogue::Epilogue;
 use super::kernels::sums::add_rows;
 use super::operands::{Matrices, MatricesMut, for_each, is_aligned, is_transposed, ordered};
@@ -272,7 +272,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     pub fn instances(self, stream: &Stream) -> Result<Vec<String>> {
         let prepared = self.prepared(stream)?;
         let problem = prepared.problem;
-        let all = instances::<T, C>(&problem, prepared.form, stream).into_iter();
+        let all = instances::<Pair<T, C>>(&problem, prepared.form, stream).into_iter();
         Ok(all.map(|of| Plan::new(&problem, of.kernel, of.tile, "").instance()).collect())
     }
 
@@ -292,7 +292,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// As of [`launch`](Gemm::launch).
     pub fn candidates(self, stream: &Stream) -> Result<Candidates> {
         let Prepared { problem, form, .. } = self.prepared(stream)?;
-        Ok(Candidates::new(problem, instances::<T, C>(&problem, form, stream)))
+        Ok(Candidates::new(problem, instances::<Pair<T, C>>(&problem, form, stream)))
     }
 
     /// Bytes of the stream's scratch memory that a launch takes.
@@ -441,7 +441,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             && is_aligned::<T>(b.address(), b.strides())
             && is_aligned::<C>(c.address(), c.strides());
         let wanted = Wanted { op, splits: self.splits, instance: call.instance(), aligned };
-        let (form, plan) = choose::<T, C>(&problem, form, &wanted, call.stream)?;
+        let (form, plan) = choose::<Pair<T, C>>(&problem, form, &wanted, call.stream)?;
         let rest = Rest { bias, row_bias, row_scales, column_scales, options };
         let (sums, deterministic) = (self.column_sums, self.deterministic);
         Ok(Prepared { operands: Operands { a, b, c, residual, rest }, sums, problem, form, plan, deterministic })

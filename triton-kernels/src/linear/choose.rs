@@ -2,9 +2,10 @@
 //! says.
 
 use super::memory::{Key, Memory};
-use super::pools::{Form, GemmElement, Precision};
+use super::pools::{Form, GemmElement, Precision, Told};
 use crate::error::{Error, Result};
 use crate::select::{self, Candidates, Instance, Kernel, Kind, Order, Plan, Problem};
+use std::marker::PhantomData;
 use triton::{Element, Stream, selection};
 use triton_select::Candidates as _;
 
@@ -17,14 +18,32 @@ pub(super) struct Wanted<'a> {
     pub(super) aligned: bool,
 }
 
+/// Whose instances are chosen among: those of a [`Pair`] of element types, or of a product with a function of the user's.
+pub(super) trait Source: 'static {
+    /// Tells the instances of a form, of which there may be none.
+    fn each(problem: &Problem, form: Form, is: Told<'_>);
+
+    /// The type of results, for messages.
+    fn results() -> &'static str;
+}
+
+/// The library's own products of `T` that are stored as `C`.
+pub(super) struct Pair<T, C>(PhantomData<(T, C)>);
+
+impl<T: GemmElement<C>, C: Element> Source for Pair<T, C> {
+    fn each(problem: &Problem, form: Form, is: Told<'_>) {
+        T::each_product(problem.kind, problem.order, form, is);
+    }
+
+    fn results() -> &'static str {
+        std::any::type_name::<C>()
+    }
+}
+
 /// Every instance of a product that the device of a stream has code of.
-pub(super) fn instances<T: GemmElement<C>, C: Element>(
-    problem: &Problem,
-    form: Form,
-    stream: &Stream,
-) -> Vec<Instance> {
+pub(super) fn instances<S: Source>(problem: &Problem, form: Form, stream: &Stream) -> Vec<Instance> {
     let mut all = Vec::new();
-    T::each_product(problem.kind, problem.order, form, &mut |runs_on, instance| {
+    S::each(problem, form, &mut |runs_on, instance| {
         if runs_on(stream) {
             all.push(instance);
         }
@@ -49,7 +68,7 @@ pub fn instances_of<T: GemmElement<C>, C: Element>(
 }
 
 /// The instance of a product, and its form: of a batch, one that takes it whole if there is one.
-pub(super) fn choose<T: GemmElement<C>, C: Element>(
+pub(super) fn choose<S: Source>(
     problem: &Problem,
     form: Form,
     wanted: &Wanted<'_>,
@@ -57,15 +76,15 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
 ) -> Result<(Form, Plan)> {
     static MEMORY: Memory = Memory::new();
     if wanted.instance.is_some() {
-        return chosen::<T, C>(problem, form, wanted, stream);
+        return chosen::<S>(problem, form, wanted, stream);
     }
-    let key = Key::new::<T, C>(problem, form, wanted.aligned, wanted.splits, stream.device());
+    let key = Key::new::<S>(problem, form, wanted.aligned, wanted.splits, stream.device());
     if let Some(found) = MEMORY.get(&key) {
         return Ok(found);
     }
-    let found = chosen::<T, C>(problem, form, wanted, stream)?;
+    let found = chosen::<S>(problem, form, wanted, stream)?;
     if selection::is_told() {
-        tell::<T, C>(problem, found, wanted.op, stream);
+        tell::<S>(problem, found, wanted.op, stream);
     }
     MEMORY.set(key, found);
     Ok(found)
@@ -73,8 +92,8 @@ pub(super) fn choose<T: GemmElement<C>, C: Element>(
 
 /// Tells tools of a choice: each instance with what the model or an estimate says of it.
 #[cold]
-fn tell<T: GemmElement<C>, C: Element>(problem: &Problem, (form, plan): (Form, Plan), op: &str, stream: &Stream) {
-    let candidates = Candidates::new(*problem, instances::<T, C>(problem, form, stream));
+fn tell<S: Source>(problem: &Problem, (form, plan): (Form, Plan), op: &str, stream: &Stream) {
+    let candidates = Candidates::new(*problem, instances::<S>(problem, form, stream));
     let times = select::expected(&candidates);
     let member = |index: usize| selection::Candidate {
         name: candidates.name(index).into_owned(),
@@ -93,19 +112,14 @@ fn tell<T: GemmElement<C>, C: Element>(problem: &Problem, (form, plan): (Form, P
 }
 
 /// The same, not by memory.
-fn chosen<T: GemmElement<C>, C: Element>(
-    problem: &Problem,
-    form: Form,
-    wanted: &Wanted<'_>,
-    stream: &Stream,
-) -> Result<(Form, Plan)> {
+fn chosen<S: Source>(problem: &Problem, form: Form, wanted: &Wanted<'_>, stream: &Stream) -> Result<(Form, Plan)> {
     // A batch of a split product, or of an instance that was asked for, is one product after another.
     let at_once = problem.batch > 1 && wanted.splits.is_none_or(|splits| splits == 1) && wanted.instance.is_none();
     let forms = [at_once.then_some(Form::Batched), Some(form), Some(Form::Fused)];
-    let found = forms.into_iter().flatten().map(|form| (form, instances::<T, C>(problem, form, stream)));
+    let found = forms.into_iter().flatten().map(|form| (form, instances::<S>(problem, form, stream)));
     let Some((form, all)) = found.into_iter().find(|(_, all)| !all.is_empty()) else {
         let (expected, fix) = ("without one", "store it as f32 or bf16, or leave the epilogue out");
-        let found = format!("an epilogue of {}", std::any::type_name::<C>());
+        let found = format!("an epilogue of {}", S::results());
         return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
     };
     let splits = |plan: Plan| wanted.splits.map_or(plan, |splits| plan.in_splits(problem, splits));
@@ -244,7 +258,7 @@ mod tests {
     fn a_choice_is_remembered_for_its_call_alone() {
         let device = triton::Device::cpu();
         let problem = |k| Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape: [256, 64, k] };
-        let key = |k, form, aligned| Key::new::<f32, f32>(&problem(k), form, aligned, None, &device);
+        let key = |k, form, aligned| Key::new::<Pair<f32, f32>>(&problem(k), form, aligned, None, &device);
         let (memory, plan) = (Memory::new(), select::plans(&problem(256)).next().expect("a row"));
         memory.set(key(256, Form::Plain, true), (Form::Plain, plan));
         assert_eq!(memory.get(&key(256, Form::Plain, true)), Some((Form::Plain, plan)));
@@ -252,9 +266,9 @@ mod tests {
             key(257, Form::Plain, true),
             key(256, Form::Fused, true),
             key(256, Form::Plain, false),
-            Key::new::<f32, f32>(&problem(256), Form::Plain, true, Some(1), &device),
-            Key::new::<bf16, f32>(&problem(256), Form::Plain, true, None, &device),
-            Key::new::<f32, f32>(&Problem { batch: 2, ..problem(256) }, Form::Plain, true, None, &device),
+            Key::new::<Pair<f32, f32>>(&problem(256), Form::Plain, true, Some(1), &device),
+            Key::new::<Pair<bf16, f32>>(&problem(256), Form::Plain, true, None, &device),
+            Key::new::<Pair<f32, f32>>(&Problem { batch: 2, ..problem(256) }, Form::Plain, true, None, &device),
         ];
         for (i, other) in others.iter().enumerate() {
             assert_eq!(memory.get(other), None, "{i}");

@@ -6,14 +6,15 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::{PoisonError, RwLock};
-use triton::{Device, Element};
+use triton::Device;
 
 /// All that a choice follows from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     problem: Problem,
     form: Form,
-    types: [TypeId; 2],
+    /// Whose instances are chosen among.
+    source: TypeId,
     aligned: bool,
     splits: Option<usize>,
     /// Which code a device has: that of its compute capability. The CPU has 0.
@@ -21,7 +22,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    pub(super) fn new<T: Element, C: Element>(
+    pub(super) fn new<S: 'static>(
         problem: &Problem,
         form: Form,
         aligned: bool,
@@ -29,7 +30,7 @@ impl Key {
         device: &Device,
     ) -> Key {
         let capability = device.compute_capability().map_or([0; 2], |of| [of.major, of.minor]);
-        Key { problem: *problem, form, types: [TypeId::of::<T>(), TypeId::of::<C>()], aligned, splits, capability }
+        Key { problem: *problem, form, source: TypeId::of::<S>(), aligned, splits, capability }
     }
 }
 

@@ -23,5 +23,5 @@ pub use gemv::{Gemv, GemvElement, gemv};
 pub use grouped::{GroupedGemm, gemm_grouped};
 pub use operands::{Matrices, MatricesMut};
 #[doc(hidden)]
-pub use pools::Form;
+pub use pools::{Form, Told};
 pub use pools::{GemmElement, Precision};

@@ -7,5 +7,5 @@ mod memory;
 
 /// The library's pools.
 mod pools {
-    pub(crate) use triton_kernels::linear::{Form, GemmElement, Precision};
+    pub(crate) use triton_kernels::linear::{Form, GemmElement, Precision, Told};
 }
