@@ -14,27 +14,11 @@ use crate::analysis::scalars::Scalars;
 use crate::analysis::{axis, pressure};
 use crate::ir::{Block, Function, Inst, InstData, Value};
 use crate::layout::{LANES, access, cost};
-use crate::metadata::{Arg, Specialization, Target};
+use crate::metadata::{Arg, Machine, Specialization, Target};
 use crate::ops::{Control, DotKind, Location, Op};
 use crate::passes::{self, Env};
 use crate::types::{Class, Type};
 use std::ops::{Add, Mul};
-
-/// The device that a launch is estimated for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Machine {
-    /// What code it runs.
-    pub target: Target,
-    /// Multiprocessors.
-    pub multiprocessors: u32,
-    /// Millions of cycles a second.
-    pub mhz: f64,
-}
-
-impl Machine {
-    /// An H200 at the clock that it has under load.
-    pub const H200: Machine = Machine { target: Target::Sm90a, multiprocessors: 132, mhz: 1755.0 };
-}
 
 /// What a kernel does, of one instance: to be asked for any launch of it.
 #[derive(Clone, Debug)]
@@ -167,9 +151,9 @@ impl Estimate {
         let round = |blocks: f64| if blocks > 0.0 { alone.max(blocks * work.busiest()) } else { 0.0 };
         let cycles = rounds * round(resident) + round(of_one - rounds * resident);
         let moved = blocks * work.sectors * 32.0 / cost::L2_BYTES;
-        let all = |cycles: f64| cycles * blocks / f64::from(machine.multiprocessors) / machine.mhz;
+        let all = |cycles: f64| cycles * blocks / f64::from(machine.multiprocessors) / f64::from(machine.mhz);
         Taken {
-            us: cost::LAUNCH + (cycles / machine.mhz).max(moved),
+            us: cost::LAUNCH + (cycles / f64::from(machine.mhz)).max(moved),
             schedulers: all(work.issue),
             tensor_cores: all(work.tensor),
             shared_memory: all(work.shared),

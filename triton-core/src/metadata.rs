@@ -5,12 +5,14 @@
 //!
 //! **Invariant:** what a launcher needs to know about an [`Image`] stands beside its text; launching parses no PTX.
 
+mod machine;
 mod promise;
 mod targets;
 mod tensor_map;
 mod text;
 
 use crate::types::DType;
+pub use machine::Machine;
 pub use promise::{Promise, Promised};
 use std::borrow::Cow;
 use std::fmt;

@@ -11,7 +11,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
-use triton_core::metadata::{ComputeCapability, Target};
+use triton_core::metadata::{ComputeCapability, Machine, Target};
 
 /// A device: the CPU, one GPU or, with the feature `sim`, a simulator of one. Cloning is cheap.
 ///
@@ -127,6 +127,16 @@ impl Device {
             Backend::Cpu => std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
             Backend::Cuda(context) => context.gpu.multiprocessors,
             Backend::Sim(options) => options.gpu().multiprocessors,
+        }
+    }
+
+    /// What the time of a launch depends on: for estimates, and for a choice that follows from them. The CPU and the simulator say what an H200 does,
+    /// so that they run what it runs; the simulator says what its options say otherwise.
+    pub fn machine(&self) -> Machine {
+        match &self.backend {
+            Backend::Cpu => Machine::H200,
+            Backend::Cuda(context) => context.machine,
+            Backend::Sim(options) => options.machine(),
         }
     }
 

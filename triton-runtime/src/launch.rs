@@ -21,10 +21,10 @@ use crate::{tensor_map, trace};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use triton_core::estimate::{Estimate, Machine};
+use triton_core::estimate::Estimate;
 use triton_core::ir::Function;
 use triton_core::metadata::{
-    Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization, Target,
+    Arg, ComputeCapability, Image, KernelMetadata, Machine, ParamMetadata, ParamType, Specialization, Target,
 };
 use triton_core::types::DType;
 
@@ -149,7 +149,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     pub fn estimate(&self, grid: impl Into<Grid>, machine: &Machine) -> Result<f64> {
         let (holds, programs) = (self.check_args()?, self.dims(grid.into())?);
         let function = self.kernel.function(self.config)?.in_order(holds.order);
-        let estimate = Estimate::new(&function, machine.target, holds.specialization)
+        let estimate = Estimate::new(&function, machine.target(), holds.specialization)
             .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })?;
         let args: Vec<Arg> = self.args().collect();
         Ok(estimate.us(&args, programs, machine))

@@ -24,7 +24,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
-use triton_core::metadata::{ComputeCapability, KernelMetadata};
+use triton_core::metadata::{ComputeCapability, KernelMetadata, Machine};
 
 const FOLDER: &str = "TRITON_DSL_TRACE";
 const DATA: &str = "TRITON_DSL_TRACE_DATA";
@@ -109,8 +109,12 @@ pub(crate) fn time(instance: &str, config: usize, taken: Duration) {
 }
 
 /// The GPU that images are named for where there is none: an H100.
-pub(crate) const ASSUMED: Gpu =
-    Gpu { capability: ComputeCapability::new(9, 0), driver: None, multiprocessors: 132, shared_limit: 227 << 10 };
+pub(crate) const ASSUMED: Gpu = Gpu {
+    capability: ComputeCapability::new(9, 0),
+    driver: None,
+    multiprocessors: Machine::H200.multiprocessors,
+    shared_limit: Machine::H200.shared_bytes,
+};
 
 /// A launch.
 pub(crate) struct Traced<'t, 'a> {

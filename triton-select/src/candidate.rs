@@ -60,6 +60,11 @@ pub trait Candidates {
     fn fingerprint(&self, index: usize) -> u64;
     /// Whether it may run for this call.
     fn fits(&self, index: usize) -> bool;
+
+    /// What the library that launches chooses by itself, if it does.
+    fn prior(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A list of candidates for an operation. All of them fit.
@@ -140,6 +145,10 @@ impl Candidates for Members<'_, '_> {
     #[inline]
     fn fits(&self, index: usize) -> bool {
         self.0.fits(index)
+    }
+
+    fn prior(&self) -> Option<usize> {
+        self.0.prior()
     }
 }
 

@@ -7,8 +7,9 @@
 //! 2. the [`Table`] of what was measured on this machine, if it was given one;
 //! 3. tables that the program embeds;
 //! 4. a model of the candidates' times ([`Rank`]): [`model`] is a small network, a file of some 20 to 100 KB that a program embeds;
-//! 5. the winner of the nearest key in the tables, by the distance of the logarithms;
-//! 6. the first candidate that fits.
+//! 5. what the library that launches chooses by itself, if it does: a product of `triton-kernels`;
+//! 6. the winner of the nearest key in the tables, by the distance of the logarithms;
+//! 7. the first candidate that fits.
 //!
 //! A winner that is not among the candidates, whose code has changed, that does not fit the call or that could not be launched is passed over, so
 //! that there is no error while one candidate works. A choice of a key that was seen before takes one read lock and allocates nothing.

@@ -28,6 +28,8 @@ pub enum Source {
     Model,
     /// It is the fastest for the nearest key of the tables.
     Nearest,
+    /// It is what the library that launches chooses by itself.
+    Prior,
     /// It is the first that fits.
     First,
 }
@@ -42,6 +44,7 @@ impl Source {
             Source::Measured => "it is the fastest that was measured just now",
             Source::Model => "a model predicts that it is the fastest",
             Source::Nearest => "it is the fastest for the nearest key of the tables",
+            Source::Prior => "it is what its library chooses",
             Source::First => "it is the first that fits",
         }
     }
@@ -67,7 +70,7 @@ impl Chosen {
     pub fn is_final(self) -> bool {
         match self.source {
             Source::Store | Source::Table | Source::Measured => true,
-            Source::Memory | Source::Model | Source::Nearest | Source::First => false,
+            Source::Memory | Source::Model | Source::Nearest | Source::Prior | Source::First => false,
         }
     }
 }
@@ -137,6 +140,11 @@ impl Selection {
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// The kind of device that it chooses as: see [`as_of`](Selection::as_of).
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// What was measured on this machine.
@@ -218,13 +226,15 @@ impl Selection {
         times.iter().find(|(name, time)| known.find(name, time.fingerprint) == Some(index)).map(|(_, time)| time.us)
     }
 
-    /// The best guess for a key that nothing was measured of: the model's, that of the nearest key, the first candidate that works.
+    /// The best guess for a key that nothing was measured of: the model's, that of the library that launches, that of the nearest key, the first candidate
+    /// that works.
     pub fn guess(&self, known: &Known, candidates: &dyn Candidates, key: &[i64]) -> Option<Chosen> {
         let works = |index: &usize| self.works(known, candidates, key, *index);
         let of_model = || known.ranked(key)?.into_iter().find(works).map(|index| Chosen::new(index, Source::Model));
         let nearest = || self.nearest(known, candidates, key).map(|index| Chosen::new(index, Source::Nearest));
         let first = || (0..candidates.len()).find(works).map(|index| Chosen::new(index, Source::First));
-        of_model().or_else(nearest).or_else(first)
+        let prior = || candidates.prior().filter(works).map(|index| Chosen::new(index, Source::Prior));
+        of_model().or_else(prior).or_else(nearest).or_else(first)
     }
 
     /// Chooses by all that is known; `None` if no candidate works.

@@ -168,6 +168,11 @@ impl Table {
         self.ops.values().flat_map(BTreeMap::values).map(BTreeMap::len).sum()
     }
 
+    /// Whether there is a time of an operation.
+    pub fn has(&self, op: &str) -> bool {
+        self.ops.contains_key(op)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()

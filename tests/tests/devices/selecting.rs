@@ -28,7 +28,7 @@ impl Selector for Trying {
         let mut told = self.0.lock().expect("no thread panics");
         told.push(format!("{} {:?}", call.pool(), call.key()));
         assert!(call.save()?, "the length of a view is known");
-        let values = |call: &Call<'_>| -> triton::Result<Vec<Vec<f64>>> {
+        let values = |call: &mut Call<'_>| -> triton::Result<Vec<Vec<f64>>> {
             call.outputs()?.iter().map(|output| output.values(call.stream())).collect()
         };
         let before = values(call)?;

@@ -4,8 +4,9 @@ use crate::error::{Error, Result};
 use crate::inspect::Inspection;
 use crate::trace::Launch;
 use serde::Serialize;
-use triton_core::estimate::{Estimate, Machine};
+use triton_core::estimate::Estimate;
 use triton_core::ir::Function;
+use triton_core::metadata::Machine;
 use triton_core::ops::Op;
 use triton_core::types::{DType, Elem};
 

@@ -13,7 +13,12 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
 use std::sync::Mutex;
-use triton_core::metadata::ComputeCapability;
+use triton_core::metadata::{ComputeCapability, Machine};
+
+/// The clock of an H200 as the driver says it, in kHz.
+const H200_CLOCK: f64 = 1.98e6;
+/// The clock of its memory in kHz, times the bytes of its bus.
+const H200_MEMORY: f64 = 3.201e6 * 768.0;
 
 /// A CUDA device that is in use.
 pub(crate) struct Context {
@@ -24,6 +29,8 @@ pub(crate) struct Context {
     pub(crate) name: String,
     /// What images are chosen for.
     pub(crate) gpu: Gpu,
+    /// What a choice depends on.
+    pub(crate) machine: Machine,
     /// Bytes of memory.
     pub(crate) total_memory: u64,
     pub(crate) replays: Replays,
@@ -102,6 +109,15 @@ impl Context {
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             shared_limit: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
         };
+        // A driver that does not say counts as an H200's.
+        let rate = |which| f64::from(attribute(which).unwrap_or(0));
+        let bytes = rate(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8.0;
+        let clock = rate(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / H200_CLOCK;
+        let memory = rate(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * bytes / H200_MEMORY;
+        let gpu = gpu.overridden_by_env()?;
+        let Gpu { capability, multiprocessors, shared_limit, .. } = gpu;
+        let machine = Machine::new(capability, multiprocessors).at(clock, memory);
+        let machine = Machine { shared_bytes: shared_limit, ..machine };
         let mut total: usize = 0;
         // SAFETY: the pointer is to a size.
         unsafe { cu!(driver, cuDeviceTotalMem_v2(&mut total, device)) }?;
@@ -112,7 +128,8 @@ impl Context {
             driver,
             ordinal,
             name,
-            gpu: gpu.overridden_by_env()?,
+            gpu,
+            machine,
             total_memory: total as u64,
             replays: Replays::default(),
             context: Handle(raw),

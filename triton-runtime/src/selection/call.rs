@@ -4,7 +4,7 @@ use super::Machine;
 use super::saved::{self, Output, Saved};
 use crate::args::LaunchArg;
 use crate::error::{Error, Result};
-use crate::kernel::{Code, Kernel};
+use crate::kernel::Code;
 use crate::stream::Stream;
 use std::cell::Cell;
 use std::fmt;
@@ -13,7 +13,8 @@ use triton_core::metadata::{Image, KernelMetadata, Text};
 
 /// Chooses the member of a pool that a launch runs: a table, a model, or a tuner that measures.
 pub trait Selector {
-    /// The number of the member to run, one that [fits](Call::fits); `None` leaves it to the launch, which runs the first that does.
+    /// The number of the member to run, one that [fits](Call::fits); `None` leaves it to the launch, which runs its [prior](Call::prior), else the first that
+    /// does.
     ///
     /// It may [launch](Call::launch) members. What they change has to be as before when it returns: see [`Call::save`].
     ///
@@ -64,17 +65,57 @@ impl<S: Selector + ?Sized> Selector for &S {
     }
 }
 
-/// A launch that waits for a choice: the part that is generic over its pool.
-pub(crate) trait Pending {
+/// A launch that waits for a choice: of the members of a pool, or of what a library chooses among that is not one pool, such as instances of several
+/// kernels in several numbers of splits.
+pub trait Pending {
     /// The pool's name, how many members it has, and a number that no other pool of the program has.
-    fn pool(&self) -> (&'static str, usize, usize);
-    /// A member: its name, its instance and its config.
-    fn member(&self, index: usize) -> Option<(&dyn fmt::Display, &'static Kernel, usize)>;
+    fn pool(&self) -> (&str, usize, usize);
+
+    /// The name of a member.
+    fn name(&self, index: usize) -> Option<&dyn fmt::Display>;
+
+    /// Kernel metadata of a member, and the number of its config; `None` of one that is not the instance of a kernel.
+    fn metadata(&self, index: usize) -> Option<(&'static KernelMetadata, usize)> {
+        let _ = index;
+        None
+    }
+
+    /// What has to be the same of a member for a time that was measured to hold. By default a hash of its name and code.
+    fn fingerprint(&self, index: usize) -> u64 {
+        let (Some(name), Some((metadata, config))) = (self.name(index), self.metadata(index)) else { return 0 };
+        fingerprint(name, metadata, config)
+    }
+
     /// Whether it may run: what was asked of it, and whether the device of the stream has code.
     fn fits(&self, index: usize) -> bool;
-    fn args(&self) -> &[LaunchArg<'_>];
+
+    /// The member that the library chooses by itself, if it does: it runs where no selector has an answer, instead of the first that fits.
+    fn prior(&self) -> Option<usize> {
+        None
+    }
+
+    /// Tells the arguments of a launch: at least those that it changes.
+    fn arguments(&mut self, tell: &mut dyn FnMut(&[LaunchArg<'_>]));
+
+    /// Enqueues a member.
+    ///
+    /// # Errors
+    /// Those of a launch.
     fn run(&mut self, index: usize) -> Result<()>;
-    fn code(&mut self, index: usize) -> Result<Option<Code>>;
+
+    /// The code that it would run, to be loaded ahead; `None` if that is not known, or the stream is not of a GPU.
+    ///
+    /// # Errors
+    /// Those of a launch that are found out without loading.
+    fn code(&mut self, index: usize) -> Result<Option<Code>> {
+        let _ = index;
+        Ok(None)
+    }
+
+    /// Microseconds that it is estimated to take on a device.
+    ///
+    /// # Errors
+    /// Those of [`Call::estimate`].
     fn estimate(&mut self, index: usize, machine: &Machine) -> Result<f64>;
 }
 
@@ -94,7 +135,7 @@ impl<'c> Call<'c> {
     }
 
     /// The pool's name: the kernel with the arguments that are not chosen, such as `matmul::<bf16>`.
-    pub fn pool(&self) -> &'static str {
+    pub fn pool(&self) -> &str {
         self.pending.pool().0
     }
 
@@ -123,12 +164,12 @@ impl<'c> Call<'c> {
 
     /// The name of a member: `BM=128 BN=64 num_warps=8 num_stages=3`. Empty if there is no such member.
     pub fn name(&self, index: usize) -> String {
-        self.pending.member(index).map(|(name, ..)| name.to_string()).unwrap_or_default()
+        self.pending.name(index).map(ToString::to_string).unwrap_or_default()
     }
 
     /// Kernel metadata of a member, and the number of its config.
     pub fn metadata(&self, index: usize) -> Option<(&'static KernelMetadata, usize)> {
-        self.pending.member(index).map(|(_, kernel, config)| (kernel.metadata(), config))
+        self.pending.metadata(index)
     }
 
     /// A hash of a member: its name, its code of every target, and what its launch has to know. It changes with the kernel, its options and the
@@ -136,19 +177,7 @@ impl<'c> Call<'c> {
     ///
     /// It reads all of the member's code: keep it.
     pub fn fingerprint(&self, index: usize) -> u64 {
-        let Some((name, kernel, config)) = self.pending.member(index) else { return 0 };
-        let metadata = kernel.metadata();
-        let (images, ir) = match metadata.configs.get(config) {
-            Some(config) => (&config.images[..], hash(&config.ir)),
-            None => (&[][..], 0),
-        };
-        let words = images.iter().flat_map(|image: &Image| {
-            let shape = [image.threads, image.cluster[0], image.shared_bytes, image.specialization as u32];
-            [hash(&image.ptx)].into_iter().chain(shape.map(u64::from))
-        });
-        // A kernel without code for a GPU is its IR.
-        let words = words.chain(images.is_empty().then_some(ir)).flat_map(u64::to_le_bytes);
-        fnv1a(name.to_string().into_bytes().into_iter().chain(words))
+        self.pending.fingerprint(index)
     }
 
     /// Whether a member may run: it is one of those that the caller allows, and the device of the stream has code of it.
@@ -159,6 +188,11 @@ impl<'c> Call<'c> {
             self.fitting.set(Some(index));
         }
         fits
+    }
+
+    /// The member that the library which launches chooses by itself; `None` if it leaves that to selectors, as a pool does.
+    pub fn prior(&self) -> Option<usize> {
+        self.pending.prior()
     }
 
     /// Launches a member with the arguments of the call. All checks of a launch are made.
@@ -188,8 +222,10 @@ impl<'c> Call<'c> {
 
     /// How many bytes [`Call::save`] copies; `None` if it cannot: an argument is a mutable pointer of unknown length, or a view in thousands
     /// of pieces.
-    pub fn saved_bytes(&self) -> Option<usize> {
-        saved::bytes(self.pending.args())
+    pub fn saved_bytes(&mut self) -> Option<usize> {
+        let mut bytes = None;
+        self.pending.arguments(&mut |args| bytes = saved::bytes(args));
+        bytes
     }
 
     /// Copies all that the mutable arguments name, in the order of the stream, for [`Call::restore`]: a view's elements, of a pointer the rest of its
@@ -198,7 +234,9 @@ impl<'c> Call<'c> {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Capture`], or a fault of earlier work.
     pub fn save(&mut self) -> Result<bool> {
-        self.saved = Saved::of(self.pending.args(), self.stream)?;
+        let (mut saved, stream) = (Ok(None), self.stream);
+        self.pending.arguments(&mut |args| saved = Saved::of(args, stream));
+        self.saved = saved?;
         Ok(self.saved.is_some())
     }
 
@@ -214,9 +252,26 @@ impl<'c> Call<'c> {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Capture`], or a fault of earlier work.
-    pub fn outputs(&self) -> Result<Vec<Output>> {
-        saved::outputs(self.pending.args(), self.stream)
+    pub fn outputs(&mut self) -> Result<Vec<Output>> {
+        let (mut outputs, stream) = (Ok(Vec::new()), self.stream);
+        self.pending.arguments(&mut |args| outputs = saved::outputs(args, stream));
+        outputs
     }
+}
+
+/// A hash of a member's name, its code of every target, and what its launch has to know.
+fn fingerprint(name: &dyn fmt::Display, metadata: &KernelMetadata, config: usize) -> u64 {
+    let (images, ir) = match metadata.configs.get(config) {
+        Some(config) => (&config.images[..], hash(&config.ir)),
+        None => (&[][..], 0),
+    };
+    let words = images.iter().flat_map(|image: &Image| {
+        let shape = [image.threads, image.cluster[0], image.shared_bytes, image.specialization as u32];
+        [hash(&image.ptx)].into_iter().chain(shape.map(u64::from))
+    });
+    // A kernel without code for a GPU is its IR.
+    let words = words.chain(images.is_empty().then_some(ir)).flat_map(u64::to_le_bytes);
+    fnv1a(name.to_string().into_bytes().into_iter().chain(words))
 }
 
 /// The hash of a text as it is embedded: inflating it would cost more than it tells.

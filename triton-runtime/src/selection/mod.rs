@@ -16,8 +16,8 @@ pub use crate::kernel::Code;
 /// For libraries that choose without a [`Selector`]: they tell tools what they chose, and why.
 #[doc(hidden)]
 pub use crate::trace::{Candidate, is_on as is_told, select as tell};
-pub use call::{Call, Explained, Selector};
+pub use call::{Call, Explained, Pending, Selector};
 pub use key::{Key, KeyWord};
 pub use saved::Output;
-pub use selecting::Selecting;
-pub use triton_core::estimate::Machine;
+pub use selecting::{Selecting, run, selected};
+pub use triton_core::metadata::Machine;

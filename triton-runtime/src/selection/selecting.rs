@@ -1,17 +1,17 @@
 //! A tuned launch that asks a selector.
 
-use super::Machine;
 use super::call::{Call, Pending, Selector};
 use super::key::{Key, KeyWord};
 use crate::args::LaunchArg;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::kernel::{Code, Kernel};
+use crate::kernel::Code;
 use crate::launch::{Launch, mode};
 use crate::pool::{Choice, Pool, Tuned};
 use crate::stream::Stream;
 use crate::trace;
 use std::fmt;
+use triton_core::metadata::{KernelMetadata, Machine};
 
 /// A kernel with its arguments whose launch asks a [`Selector`] for the member to run. Made by [`Tuned::key`], [`Tuned::legal`] or
 /// [`Tuned::with`].
@@ -80,10 +80,8 @@ impl<'a, 's, S, const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'a, 's, 
         let pool = tuned.pool();
         let mut running = Running { pool, launch: tuned.prepared(), stream, legal, grid };
         let key = key.unwrap_or_else(|| Key::of(&running.launch.args, &running.launch.metadata().params));
-        match choose(&mut running, &key, stream, selector, &[])? {
-            Some(index) => Ok(*pool.members()[index].choice()),
-            None => Err(nothing(&running, Vec::new())),
-        }
+        let index = selected(&mut running, &key, stream, selector)?;
+        Ok(*pool.members()[index].choice())
     }
 
     fn enqueue<G: Into<Grid>>(self, stream: &Stream, grid: impl FnMut(&C) -> G) -> Result<()> {
@@ -99,7 +97,10 @@ impl<'a, 's, S, const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'a, 's, 
 }
 
 /// Runs the member that a selector names, or the first that fits. Where it cannot be launched, the next.
-fn run(pending: &mut dyn Pending, key: &Key, stream: &Stream, selector: Option<&dyn Selector>) -> Result<()> {
+///
+/// # Errors
+/// Those of a launch, [`Error::Choice`] if no member fits, and what the selector reports.
+pub fn run(pending: &mut dyn Pending, key: &Key, stream: &Stream, selector: Option<&dyn Selector>) -> Result<()> {
     let Some(index) = choose(pending, key, stream, selector, &[])? else {
         return Err(nothing(pending, Vec::new()));
     };
@@ -107,6 +108,19 @@ fn run(pending: &mut dyn Pending, key: &Key, stream: &Stream, selector: Option<&
         (Err(error), Some(selector)) if error.is_of_code() => others(pending, key, stream, selector, (index, error)),
         (result, _) => result,
     }
+}
+
+/// The member that [`run`] would run. Nothing is enqueued but what the selector measures.
+///
+/// # Errors
+/// [`Error::Choice`] if no member fits, and what the selector reports.
+pub fn selected(
+    pending: &mut dyn Pending,
+    key: &Key,
+    stream: &Stream,
+    selector: Option<&dyn Selector>,
+) -> Result<usize> {
+    choose(pending, key, stream, selector, &[])?.ok_or_else(|| nothing(pending, Vec::new()))
 }
 
 /// Runs another member than one that failed.
@@ -157,7 +171,8 @@ fn choose(
         }
     }
     let (_, count, _) = pending.pool();
-    let first = (0..count).find(|index| !tried.contains(index) && pending.fits(*index));
+    let next = || (0..count).find(|index| !tried.contains(index) && pending.fits(*index));
+    let first = pending.prior().filter(|index| !tried.contains(index) && pending.fits(*index)).or_else(next);
     if let Some(index) = first
         && trace::is_on()
     {
@@ -171,10 +186,11 @@ fn choose(
 fn tell(call: &mut Call<'_>, index: usize, selector: Option<&dyn Selector>) {
     let known = selector.and_then(|selector| selector.explain(call)).unwrap_or_default();
     let reason = if known.reason.is_empty() { "it is the first that fits" } else { &known.reason };
-    let (pool, key, stream, members) = (call.pool(), call.key().to_vec(), call.stream().clone(), call.members());
-    trace::select(pool, &key, &stream, (index, reason), || {
+    let (pool, key, stream, members) =
+        (call.pool().to_string(), call.key().to_vec(), call.stream().clone(), call.members());
+    trace::select(&pool, &key, &stream, (index, reason), || {
         let of_member = |index: usize| {
-            let estimate = call.estimate(index, &Machine::H200).ok();
+            let estimate = call.estimate(index, &stream.device().machine()).ok();
             let measured = known.measured.get(index).copied().flatten();
             trace::Candidate { name: call.name(index), fits: call.fits(index), estimate, measured }
         };
@@ -188,7 +204,7 @@ fn nothing(pending: &dyn Pending, failures: Vec<String>) -> Error {
     if !failures.is_empty() {
         return Error::selection(pool, failures);
     }
-    let members = (0..count).filter_map(|index| Some(pending.member(index)?.0.to_string())).collect();
+    let members = (0..count).filter_map(|index| Some(pending.name(index)?.to_string())).collect();
     let asked = "that `.legal(..)` allows and the device has code of".to_string();
     Error::Choice { pool: pool.to_string(), asked, members }
 }
@@ -206,13 +222,17 @@ impl<S, const N: usize, C: Choice, F: Fn(&C) -> bool, I: Into<Grid>, G: FnMut(&C
     for Running<'_, '_, S, N, C, F, G>
 {
     #[inline]
-    fn pool(&self) -> (&'static str, usize, usize) {
+    fn pool(&self) -> (&str, usize, usize) {
         (self.pool.name(), self.pool.members().len(), std::ptr::from_ref(self.pool).addr())
     }
 
-    fn member(&self, index: usize) -> Option<(&dyn fmt::Display, &'static Kernel, usize)> {
+    fn name(&self, index: usize) -> Option<&dyn fmt::Display> {
+        Some(self.pool.members().get(index)?.choice())
+    }
+
+    fn metadata(&self, index: usize) -> Option<(&'static KernelMetadata, usize)> {
         let member = self.pool.members().get(index)?;
-        Some((member.choice(), member.kernel(), member.config()))
+        Some((member.metadata(), member.config()))
     }
 
     #[inline]
@@ -221,8 +241,8 @@ impl<S, const N: usize, C: Choice, F: Fn(&C) -> bool, I: Into<Grid>, G: FnMut(&C
         member.is_some_and(|member| (self.legal)(member.choice()) && member.runs_on(self.stream))
     }
 
-    fn args(&self) -> &[LaunchArg<'_>] {
-        &self.launch.args
+    fn arguments(&mut self, tell: &mut dyn FnMut(&[LaunchArg<'_>])) {
+        tell(&self.launch.args);
     }
 
     #[inline]

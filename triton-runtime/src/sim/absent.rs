@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::gpu::Gpu;
 use std::convert::Infallible;
-use triton_core::metadata::{Image, KernelMetadata};
+use triton_core::metadata::{Image, KernelMetadata, Machine};
 
 #[derive(Clone, Copy)]
 pub(crate) struct SimOptions(Infallible);
@@ -20,6 +20,10 @@ impl SimOptions {
     }
 
     pub(crate) fn name(&self) -> &'static str {
+        match self.0 {}
+    }
+
+    pub(crate) fn machine(&self) -> Machine {
         match self.0 {}
     }
 

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use triton_core::interp::FailedAssertion;
 use triton_core::ir;
-use triton_core::metadata::{ComputeCapability, Image, KernelMetadata};
+use triton_core::metadata::{ComputeCapability, Image, KernelMetadata, Machine};
 use triton_core::ops::Text;
 use triton_sim::{Arg, Launch, Module, Options};
 
@@ -38,6 +38,7 @@ pub struct SimOptions {
     seed: u64,
     instructions: Option<u64>,
     capability: ComputeCapability,
+    multiprocessors: Option<u32>,
 }
 
 /// The compute capability that a simulated device has by default.
@@ -46,7 +47,7 @@ const HOPPER: ComputeCapability = ComputeCapability::new(9, 0);
 impl SimOptions {
     /// The defaults.
     pub const fn new() -> SimOptions {
-        SimOptions { seed: 1, instructions: None, capability: HOPPER }
+        SimOptions { seed: 1, instructions: None, capability: HOPPER, multiprocessors: None }
     }
 
     /// Chooses the order of programs and warps, and when asynchronous work is done. Each launch of a stream has an order of
@@ -73,6 +74,19 @@ impl SimOptions {
         SimOptions { capability, ..self }
     }
 
+    /// Has this many multiprocessors: what follows from them of a [machine](Device::machine), such as a number of splits, is that of a GPU of this
+    /// size. By default kernels see four, and what is chosen is what an H200 runs.
+    ///
+    /// ```
+    /// use triton_runtime::{ComputeCapability, Device, sim::SimOptions};
+    ///
+    /// let a6000 = SimOptions::new().with_compute_capability(ComputeCapability::new(8, 6)).with_multiprocessors(84);
+    /// assert_eq!(Device::sim_with(a6000).machine().multiprocessors, 84);
+    /// ```
+    pub const fn with_multiprocessors(self, multiprocessors: u32) -> SimOptions {
+        SimOptions { multiprocessors: Some(multiprocessors), ..self }
+    }
+
     /// The defaults, with the compute capability that `TRITON_DSL_CAPABILITY` names, if it is set: those of the device name `sim`.
     ///
     /// # Errors
@@ -96,7 +110,13 @@ impl SimOptions {
 
     /// What images are chosen for.
     pub(crate) fn gpu(&self) -> Gpu {
-        Gpu::of(self.capability, None)
+        let gpu = Gpu::of(self.capability, None);
+        Gpu { multiprocessors: self.multiprocessors.unwrap_or(gpu.multiprocessors), ..gpu }
+    }
+
+    /// What a choice depends on.
+    pub(crate) fn machine(&self) -> Machine {
+        Machine::new(self.capability, self.multiprocessors.unwrap_or(Machine::H200.multiprocessors))
     }
 
     /// Reads an image ahead of its first launch.

@@ -58,7 +58,7 @@ pub(super) struct Estimates {
 impl Estimates {
     fn run(self) -> Result<()> {
         let data = crate::data::read(&self.complete)?;
-        print(&report::estimates::estimates(&data, &self.op, self.contexts, triton_core::estimate::Machine::H200)?)
+        print(&report::estimates::estimates(&data, &self.op, self.contexts, triton_core::metadata::Machine::H200)?)
     }
 }
 

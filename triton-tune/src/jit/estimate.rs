@@ -3,8 +3,9 @@
 use super::gemm::{Division, Form, Instance, Refused, source};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use triton::metadata::{Arg, Specialization};
-use triton_core::estimate::{Estimate, Machine};
+use triton_core::estimate::Estimate;
 use triton_core::ir;
+use triton_core::metadata::Machine;
 
 /// The estimates of an instance for one device.
 #[derive(Debug)]
@@ -21,13 +22,13 @@ impl Instance {
     /// Why it does not compile.
     pub fn estimate(&self, machine: Machine, is_aligned: bool) -> Result<Estimated, Refused> {
         let kernel = self.kernel(source()?)?;
-        let instance = self.instance(&[machine.target]);
+        let instance = self.instance(&[machine.target()]);
         let estimate = || {
             let compiled = triton_core::check(kernel, &instance).map_err(|failure| super::gemm::refused(&failure))?;
             let mistake = |error: String| Refused::new("compiler", error);
             let function = ir::parse::parse(&compiled.config.ir.get()).map_err(|error| mistake(error.to_string()))?;
             let specialization = if is_aligned { Specialization::Aligned16 } else { Specialization::UnitStride };
-            Estimate::new(&function, machine.target, specialization).map_err(mistake)
+            Estimate::new(&function, machine.target(), specialization).map_err(mistake)
         };
         // A mistake of the compiler is a reason like any other.
         let estimate = catch_unwind(AssertUnwindSafe(estimate))

@@ -8,7 +8,7 @@ use crate::regret::Summary;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use triton::DType;
-use triton_core::estimate::Machine;
+use triton_core::metadata::Machine;
 
 /// How well estimates rank the candidates of contexts.
 #[derive(Clone, Debug, PartialEq)]

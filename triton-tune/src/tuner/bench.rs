@@ -25,7 +25,7 @@ pub(super) trait Bench {
     /// Writes it back.
     fn restore(&mut self) -> Result<(), triton::Error>;
     /// What the last launch has changed; nothing where it is not known.
-    fn outputs(&self) -> Result<Vec<Output>, triton::Error>;
+    fn outputs(&mut self) -> Result<Vec<Output>, triton::Error>;
 }
 
 /// The members of a pool.
@@ -82,7 +82,7 @@ impl Bench for OfCall<'_, '_> {
         self.call.restore()
     }
 
-    fn outputs(&self) -> Result<Vec<Output>, triton::Error> {
+    fn outputs(&mut self) -> Result<Vec<Output>, triton::Error> {
         self.call.outputs()
     }
 }
@@ -119,7 +119,7 @@ impl Bench for OfList<'_> {
         Ok(())
     }
 
-    fn outputs(&self) -> Result<Vec<Output>, triton::Error> {
+    fn outputs(&mut self) -> Result<Vec<Output>, triton::Error> {
         Ok(Vec::new())
     }
 }
