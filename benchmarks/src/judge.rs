@@ -126,7 +126,8 @@ fn measured(path: &Path, kind: Kind) -> Outcome<Vec<Measured>> {
             return Err(format!("not a line of `winners --data`: {line}").into());
         };
         let order = Order::of([ta, tb].map(|flag| flag == 1.0));
-        let problem = Problem { kind, order, batch: 1, shape: [m, n, k].map(|side| side as usize) };
+        let (shape, machine) = ([m, n, k].map(|side| side as usize), Device::cpu().machine());
+        let problem = Problem { kind, order, batch: 1, shape, machine };
         let time = ([bm, bn, bk, groups].map(|side| side as usize), transposed == 1.0, splits as usize, us);
         match all.last_mut().filter(|last| last.problem == problem) {
             Some(last) => last.times.push(time),
@@ -185,8 +186,8 @@ fn named(problem: &Problem) -> String {
 
 /// Products of which other quantities decide.
 fn class(problem: &Problem) -> String {
-    let few = problem.tiles([64, 64]) < select::MULTIPROCESSORS;
-    let many = problem.tiles([128, 128]) >= select::MULTIPROCESSORS;
+    let few = problem.tiles([64, 64]) < problem.multiprocessors();
+    let many = problem.tiles([128, 128]) >= problem.multiprocessors();
     let long = problem.shape[2] > 1024;
     let tiles = if few {
         "few tiles"

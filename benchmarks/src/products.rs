@@ -43,7 +43,7 @@ pub fn problem(case: &Case) -> Problem {
         Layouts::TN => Order::TN,
         Layouts::TT => Order::TT,
     };
-    Problem { kind, order, batch: 1, shape: case.shape }
+    Problem { kind, order, batch: 1, shape: case.shape, machine: Device::cpu().machine() }
 }
 
 /// What the library chooses among for a product without an epilogue, on a device that has code of every instance.
@@ -80,7 +80,7 @@ pub fn plan(case: &Case) -> Outcome<Plan> {
     let aligned = [if a { m } else { k }, if b { k } else { n }, n].iter().all(|row| (row * bytes).is_multiple_of(16));
     if aligned
         && let Ok(candidates) = candidates(&problem)
-        && let Some(plan) = select::learned(&candidates)
+        && let Some(plan) = select::learned(&candidates, &Device::cpu())
     {
         return Ok(plan);
     }

@@ -5,7 +5,8 @@ use crate::{Outcome, products, table, write_json};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
-use triton_kernels::select::{self, Plan, TABLE};
+use triton::Device;
+use triton_kernels::select::{self, Plan};
 
 /// Options of `select`.
 #[derive(Args, Debug)]
@@ -67,10 +68,10 @@ pub fn select(options: &Options) -> Outcome {
     if cases.is_empty() {
         return Err(format!("no product is called so: {}", options.filter.join(", ")).into());
     }
-    let rows: Vec<Vec<String>> = TABLE.iter().map(select::Row::cells).collect();
+    let rows: Vec<Vec<String>> = select::rows().iter().map(select::Row::cells).collect();
     println!(
         "Where nothing was measured and no model is sure, the first row that is for a product chooses, for {} multiprocessors.\n",
-        select::MULTIPROCESSORS
+        Device::cpu().machine().multiprocessors
     );
     println!("{}", table::render(&select::HEAD, select::HEAD.len(), &rows));
     let choices = cases.iter().map(|case| Ok(Choice::new(case, &products::plan(case)?)));

@@ -31,7 +31,10 @@ fn commands() {
         (
             &["select", "--filter", "bf16 1024^3"],
             true,
-            &["| tiles of 64x128 96 to 132", "| matmul bf16 1024^3 | 64x128x64 | measured"],
+            &[
+                "| tiles of 64x128 > 72 % and < 101 % of the multiprocessors",
+                "| matmul bf16 1024^3 | 64x128x64 | measured",
+            ],
         ),
         (&["select", "--filter", "softmax"], false, &["no product is called so: softmax"]),
         (

@@ -45,6 +45,7 @@ pub mod softmax;
 #[cfg(feature = "sparse")]
 pub mod sparse;
 mod sums;
+mod tables;
 
 pub use activation::Activation;
 pub use element::{FloatElement, SumOf};

@@ -151,7 +151,7 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
     pub fn tiles(&self, stream: &Stream) -> Result<Vec<[usize; 3]>> {
         let (_, normal) = self.read()?;
         let mut tiles: Vec<[usize; 3]> = Vec::new();
-        for plan in plans(&self.problem(normal)?, &instances::<T>(stream)?) {
+        for plan in plans(&self.problem(normal, stream)?, &instances::<T>(stream)?) {
             if !tiles.contains(&plan.instance.tile) {
                 tiles.push(plan.instance.tile);
             }
@@ -196,13 +196,20 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
 
     /// All that it follows from; `None` if that is too much.
     fn key(&self, stream: &Stream) -> Result<Option<Key>> {
-        let device = stream.device().compute_capability().map_or([0; 2], |of| [of.major, of.minor]);
+        let device = stream.device();
+        let (machine, number) = (device.machine(), device.ordinal().map_or(0, |number| number as u64 + 1));
+        let device = [
+            u64::from(machine.capability.major),
+            machine.capability.minor.into(),
+            machine.multiprocessors.into(),
+            number,
+        ];
         let flags = self.aligned()?.iter().fold(u64::from(self.beta != 0.0), |flags, is| flags << 1 | u64::from(*is));
         let tile = self.tile.map_or([u64::MAX; 3], |tile| tile.map(|side| side as u64));
         let operands =
             [(&self.x.shape, &self.x.strides), (&self.y.shape, &self.y.strides), (&self.z.shape, &self.z.strides)];
         let operands = operands.into_iter().flat_map(|(shape, strides)| words(shape).chain(words(strides)));
-        let all = words_of_text(&self.expression).chain(operands).chain(tile).chain(device.map(u64::from));
+        let all = words_of_text(&self.expression).chain(operands).chain(tile).chain(device);
         Ok(Key::new(TypeId::of::<T>(), all.chain([flags])))
     }
 
@@ -216,7 +223,7 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
         if self.tile.is_none() && is_product {
             return Ok(Computed::Product(normal));
         }
-        let (all, problem) = (instances::<T>(stream)?, self.problem(normal)?);
+        let (all, problem) = (instances::<T>(stream)?, self.problem(normal, stream)?);
         let Some(tile) = self.tile else {
             let plan = fastest(&problem, &all).ok_or_else(|| too_large(&problem.normal))?;
             return Ok(Computed::Tile(plan));
@@ -291,8 +298,9 @@ impl<'a, T: FloatElement> Contraction<'a, T> {
         Ok((notation, normal))
     }
 
-    fn problem(&self, normal: Normal) -> Result<Problem> {
-        Ok(Problem { normal, bytes: size_of::<T>(), aligned: self.aligned()?, reads_z: self.beta != 0.0 })
+    fn problem(&self, normal: Normal, stream: &Stream) -> Result<Problem> {
+        let (aligned, machine) = (self.aligned()?, stream.device().machine());
+        Ok(Problem { normal, bytes: size_of::<T>(), aligned, reads_z: self.beta != 0.0, machine })
     }
 
     /// Whether the first elements of x, y and z are at multiples of 16 bytes.

@@ -8,14 +8,12 @@
 
 use super::normal::{Mode, Normal};
 use std::fmt;
+use triton::selection::Machine;
 
 /// Runs of elements that are neighbours, in tiles for operands of stride 1.
 pub(super) const RUN: usize = 16;
 
-/// Multiprocessors of an H100 or H200, on every device, so that a result is the same on all of them.
-const MULTIPROCESSORS: usize = 132;
-
-/// Bytes that a multiprocessor has of the memory's bandwidth in a cycle.
+/// Bytes that a multiprocessor of an H200 has of the memory's bandwidth in a cycle.
 const BYTES_A_CYCLE: f64 = 24.0;
 
 /// Bytes that memory moves at a time.
@@ -97,6 +95,8 @@ pub struct Problem {
     pub aligned: [bool; 3],
     /// Whether the old z is read.
     pub reads_z: bool,
+    /// What computes.
+    pub machine: Machine,
 }
 
 impl Problem {
@@ -136,7 +136,7 @@ pub fn plans(problem: &Problem, instances: &[Instance]) -> Vec<Plan> {
 
 /// The fastest way by the model; of equal ones the first with the longest vectors.
 pub fn fastest(problem: &Problem, instances: &[Instance]) -> Option<Plan> {
-    let timed = |plan: Plan| (plan.cycles(problem.bytes, problem.reads_z), plan);
+    let timed = |plan: Plan| (plan.cycles(problem), plan);
     let all = plans(problem, instances).into_iter().map(timed);
     let is_better = |next: &(f64, Plan), best: &(f64, Plan)| {
         next.0 < best.0 || (next.0 <= best.0 && next.1.instance.vectors > best.1.instance.vectors)
@@ -253,12 +253,13 @@ impl Plan {
     }
 
     /// The time that the model expects, in cycles of a multiprocessor: waves of programs, times what takes longer of a program's
-    /// multiplications and its bytes. `bytes` is of an element.
-    pub fn cycles(&self, bytes: usize, reads_z: bool) -> f64 {
+    /// multiplications and its bytes.
+    pub fn cycles(&self, problem: &Problem) -> f64 {
+        let Problem { bytes, reads_z, machine, .. } = *problem;
         let [m, n, k] = self.instance.tile;
         let normal = &self.normal;
         let steps = self.steps() as f64;
-        let multiplied = (m * n * k) as f64 * steps / rate(&self.instance, bytes);
+        let multiplied = (m * n * k) as f64 * steps / rate(&self.instance, bytes, &machine);
         let sectors = |along: [(&Cut, &[Mode]); 2], operand: usize| {
             let of = |(cut, class): (&Cut, &[Mode]), across: usize| {
                 let filled = cut.inner.map_or(1, |inner| class[inner].extent.min(cut.tile[1]));
@@ -274,8 +275,8 @@ impl Plan {
         let [of_operands, of_z] = self.instance.vectors.map(|vector| if vector == 1 { 1.5 } else { 1.0 });
         let read = steps * (sectors([rows, depth], 0) + sectors([depth, columns], 1)) * of_operands;
         let written = sectors([columns, rows], 2) * of_z * if reads_z { 2.0 } else { 1.0 };
-        let moved = (read + written) * SECTOR as f64 / BYTES_A_CYCLE;
-        let waves = self.programs().unwrap_or(usize::MAX).div_ceil(MULTIPROCESSORS);
+        let moved = (read + written) * SECTOR as f64 / bytes_a_cycle(&machine);
+        let waves = self.programs().unwrap_or(usize::MAX).div_ceil(machine.multiprocessors as usize);
         waves as f64 * (multiplied.max(moved) + overhead([m, n], bytes))
     }
 }
@@ -286,8 +287,18 @@ fn overhead([m, n]: [usize; 2], bytes: usize) -> f64 {
     if bytes == 4 { 250.0 + 2000.0 * area * area } else { 1000.0 }
 }
 
+/// The share of the memory's bandwidth that a multiprocessor has.
+fn bytes_a_cycle(machine: &Machine) -> f64 {
+    let of = |machine: &Machine| {
+        let cycles = f64::from(machine.multiprocessors) * f64::from(machine.mhz);
+        f64::from(machine.gigabytes) / cycles
+    };
+    BYTES_A_CYCLE * of(machine) / of(&Machine::H200)
+}
+
 /// Products that a multiprocessor adds in a cycle.
-fn rate(instance: &Instance, bytes: usize) -> f64 {
+fn rate(instance: &Instance, bytes: usize, machine: &Machine) -> f64 {
+    let tensor = f64::from(machine.half_products()) / f64::from(Machine::H200.half_products());
     let is_large = instance.tile[0] * instance.tile[1] > 64 * 64;
     match (bytes, instance.unit, instance.vectors[0] > 1) {
         (4, true, true) => {
@@ -307,9 +318,9 @@ fn rate(instance: &Instance, bytes: usize) -> f64 {
         (4, false, _) => 60.0,
         (_, _, true) => {
             if is_large {
-                900.0
+                900.0 * tensor
             } else {
-                450.0
+                450.0 * tensor
             }
         }
         (_, true, false) => 200.0,
@@ -374,7 +385,7 @@ mod tests {
             .map(|shape| (0..shape.len()).map(|axis| shape[axis + 1..].iter().product()).collect::<Vec<usize>>());
         let axes = std::array::from_fn(|i| Axes { shape: &shapes[i], strides: &strides[i] });
         let normal = normal(&notation, axes).expect("it fits");
-        Problem { normal, bytes, aligned: [true; 3], reads_z: false }
+        Problem { normal, bytes, aligned: [true; 3], reads_z: false, machine: Machine::H200 }
     }
 
     fn chosen(text: &str, bytes: usize, extent: impl Fn(char) -> usize) -> String {
@@ -426,7 +437,8 @@ mod tests {
                         let elements: usize = class.iter().map(|mode| mode.extent).product();
                         assert!(cut.count(class) * size >= elements, "{plan}");
                     }
-                    assert!(plan.cycles(bytes, true) >= plan.cycles(bytes, false), "{plan}");
+                    let reads = Problem { reads_z: true, ..problem.clone() };
+                    assert!(plan.cycles(&reads) >= plan.cycles(&problem), "{plan}");
                 }
             }
         }

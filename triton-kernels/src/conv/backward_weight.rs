@@ -114,7 +114,7 @@ where
     }
     let places = images * output[0] * output[1];
     let (down, steps) = (filters.div_ceil(side), places.div_ceil(step));
-    let (count, chunk) = even_splits(options.splits, down * across, steps);
+    let (count, chunk) = even_splits(options.splits, down * across, steps, call.multiprocessors());
     let taps = [0, 1].map(|i| {
         let taps = Taps::of_output(window[i], options.padding[i], options.dilation[i]);
         Taps { from: taps.from + begin[i] as i32 * taps.by, ..taps }

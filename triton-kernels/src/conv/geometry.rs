@@ -2,9 +2,6 @@
 
 use crate::grid::MOST;
 
-/// Multiprocessors that a launch is to fill. It does not depend on the device, so that a result is the same on all of them.
-pub(super) const MULTIPROCESSORS: usize = 132;
-
 /// The most parts of a reduction: the last program to arrive adds them one by one.
 const MOST_SPLITS: usize = 32;
 
@@ -85,10 +82,10 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// How many programs share the reduction of a tile, and the steps of each. All of them have some.
-pub(super) fn splits(asked: Option<usize>, tiles: usize, steps: usize) -> (usize, usize) {
+/// How many programs share the reduction of a tile so that they fill the multiprocessors, and the steps of each. All of them have some.
+pub(super) fn splits(asked: Option<usize>, tiles: usize, steps: usize, multiprocessors: usize) -> (usize, usize) {
     let wanted = asked.unwrap_or_else(|| {
-        let free = (2 * MULTIPROCESSORS / tiles.max(1)).clamp(1, MOST_SPLITS);
+        let free = (2 * multiprocessors / tiles.max(1)).clamp(1, MOST_SPLITS);
         free.min((steps / LEAST_STEPS).max(1))
     });
     chunks(wanted, steps)
@@ -96,12 +93,12 @@ pub(super) fn splits(asked: Option<usize>, tiles: usize, steps: usize) -> (usize
 
 /// The same of small tiles whose sums are cheap to add: as many programs as leave the fewest multiprocessors idle in the last wave, two of them on
 /// each at least, and each split for a share of the time that adding it takes.
-pub(super) fn even_splits(asked: Option<usize>, tiles: usize, steps: usize) -> (usize, usize) {
+pub(super) fn even_splits(asked: Option<usize>, tiles: usize, steps: usize, multiprocessors: usize) -> (usize, usize) {
     let most = (steps / LEAST_STEPS).clamp(1, MOST_SPLITS);
     let share = |count: usize| {
         let programs = tiles.max(1) * count;
-        let full = programs as f64 / programs.next_multiple_of(MULTIPROCESSORS) as f64;
-        let resident = (programs as f64 / (1.8 * MULTIPROCESSORS as f64)).min(1.0);
+        let full = programs as f64 / programs.next_multiple_of(multiprocessors) as f64;
+        let resident = (programs as f64 / (1.8 * multiprocessors as f64)).min(1.0);
         full * resident * (1.0 - 0.003 * count as f64)
     };
     let best = || (1..=most).max_by(|a, b| share(*a).total_cmp(&share(*b)));
@@ -253,10 +250,12 @@ mod tests {
     #[test]
     fn even_splits_fill_the_multiprocessors() {
         // 144 tiles are two waves of one program each; 1584 programs are twelve full ones.
-        assert_eq!(even_splits(None, 144, 1000).0, 11);
-        assert_eq!(even_splits(None, 18, 6272).0, 22);
-        assert_eq!(even_splits(None, 9, 1458).0, 29);
-        assert_eq!(even_splits(None, 528, 100).0, 1);
+        assert_eq!(even_splits(None, 144, 1000, 132).0, 11);
+        assert_eq!(even_splits(None, 18, 6272, 132).0, 22);
+        assert_eq!(even_splits(None, 9, 1458, 132).0, 29);
+        assert_eq!(even_splits(None, 528, 100, 132).0, 1);
+        // 12 programs of each of 7 tiles fill 84.
+        assert_eq!(even_splits(None, 7, 1000, 84).0, 24);
     }
 
     #[test]
@@ -264,7 +263,7 @@ mod tests {
         for (asked, tiles, steps) in
             [(None, 1, 1000), (None, 500, 10), (Some(7), 3, 20), (Some(64), 1, 5), (None, 1, 0)]
         {
-            for (count, chunk) in [splits(asked, tiles, steps), even_splits(asked, tiles, steps)] {
+            for (count, chunk) in [splits(asked, tiles, steps, 108), even_splits(asked, tiles, steps, 108)] {
                 assert!(count >= 1 && count * chunk >= steps && (count - 1) * chunk <= steps.saturating_sub(1));
             }
         }

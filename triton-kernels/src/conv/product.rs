@@ -1,7 +1,7 @@
 //! Enqueues the kernel of a convolution or of one phase of its transpose.
 
 use super::copy::{CopyInstance, is_columns};
-use super::geometry::{MULTIPROCESSORS, Taps, Window, splits};
+use super::geometry::{Taps, Window, splits};
 use super::kernels::{ConvChoice, ConvPool, conv_pool, conv_tuned};
 use crate::Result;
 use crate::grid::parts;
@@ -64,13 +64,14 @@ pub(super) fn is_flat(channels: usize, step: usize) -> bool {
 }
 
 /// Whether large tiles fill the multiprocessors.
-pub(super) fn is_large(m: usize, n: usize) -> bool {
-    m.div_ceil(128) * n.div_ceil(128) >= MULTIPROCESSORS && n > 64
+pub(super) fn is_large(m: usize, n: usize, multiprocessors: usize) -> bool {
+    m.div_ceil(128) * n.div_ceil(128) >= multiprocessors && n > 64
 }
 
 /// Rows and columns of tiles, from the one that loads least to the one that fills the multiprocessors first.
-fn tiles(m: usize, filters: usize) -> impl Iterator<Item = [usize; 2]> {
-    [(filters <= 32).then_some([128, 32]), is_large(m, filters).then_some([128, 128])].into_iter().flatten()
+fn tiles(m: usize, filters: usize, multiprocessors: usize) -> impl Iterator<Item = [usize; 2]> {
+    let is_large = is_large(m, filters, multiprocessors);
+    [(filters <= 32).then_some([128, 32]), is_large.then_some([128, 128])].into_iter().flatten()
 }
 
 fn sides(of: &ConvChoice) -> [usize; 2] {
@@ -160,9 +161,9 @@ impl<T: Float> Product<'_, T> {
         let elements = taps[0].count * taps[1].count * deep;
         let steps = if flat { elements.div_ceil(step) } else { elements };
         let runs = |tile: [usize; 2]| pool.iter().any(|of| sides(of.choice()) == tile && of.runs_on(call.stream));
-        let tile = tiles(m, filters).find(|tile| runs(*tile)).unwrap_or([64, 64]);
+        let tile = tiles(m, filters, call.multiprocessors()).find(|tile| runs(*tile)).unwrap_or([64, 64]);
         let count_of = |[rows, columns]: [usize; 2]| m.div_ceil(rows) * filters.div_ceil(columns);
-        let (count, chunk) = splits(asked, count_of(tile), steps);
+        let (count, chunk) = splits(asked, count_of(tile), steps, call.multiprocessors());
         let order = [0, 3, 1, 2];
         let (x, mut y) = if COLUMNS { (x.permute(order)?, y.permute(order)?) } else { (x, y) };
         // Of an instance that is asked for the tile may be the largest.

@@ -2,17 +2,16 @@
 
 use super::choose::{Pair, Wanted, choose, instances};
 use super::kernels::epilogue::Epilogue;
-use super::kernels::sums::add_rows;
 use super::operands::{Matrices, MatricesMut, for_each, is_aligned, is_transposed, ordered};
-use super::pools::{Form, GemmElement, Operands, Precision, Rest, Shared};
+use super::pools::{Form, GemmElement, Operands, Precision, Rest};
+use super::prepared::Prepared;
 use crate::activation::Activation;
 use crate::error::{Error, Result, extent, size};
 use crate::grid::{MOST, parts};
 use crate::operation::{Call, Request};
-use crate::select::{Candidates, Kernel, Kind, Order, Plan, Problem};
+use crate::select::{Candidates, Kind, Plan, Problem};
 use std::fmt;
-use std::ops::Range;
-use triton::{Element, IntoView, IntoViewMut, Stream, View, ViewMut};
+use triton::{Element, IntoView, IntoViewMut, Selector, Stream, View, ViewMut};
 
 /// What the products of a row or column are multiplied by.
 #[derive(Clone, Copy, Debug)]
@@ -149,16 +148,6 @@ where
     Gemm::new("gemm_batched", true, a.into_view(), b.into_view(), c.into_view_mut())
 }
 
-/// A product that was checked: what its kernel takes, and which it is.
-struct Prepared<'a, T, C> {
-    operands: Operands<'a, T, C, 3>,
-    sums: Option<ViewMut<'a, f32, 1>>,
-    problem: Problem,
-    form: Form,
-    plan: Plan,
-    deterministic: bool,
-}
-
 impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     fn new(
         op: &'static str,
@@ -257,12 +246,23 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         Gemm { request: self.request.instance(name), ..self }
     }
 
+    /// Lets a selector choose the instance and the number of splits, such as a tuner that measures them. Without one, or where it has no answer,
+    /// [`select`](crate::select) does. A product of more programs than a grid has does not ask.
+    pub fn with(self, selector: &'a dyn Selector) -> Self {
+        Gemm { request: self.request.with(selector), ..self }
+    }
+
     /// The instance that a launch would run, and the number of splits.
     ///
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn selected(self, stream: &Stream) -> Result<String> {
-        Ok(self.prepared(stream)?.plan.to_string())
+        let call = Call::new(self.request, stream, None);
+        let mut prepared = self.prepare(call)?;
+        match call.selector() {
+            Some(selector) => prepared.asking(call, |asked| Ok(asked.selected(stream, selector)?.to_string())),
+            None => Ok(prepared.plan.to_string()),
+        }
     }
 
     /// The names of the instances that [`instance`](Gemm::instance) can choose among for these operands.
@@ -276,8 +276,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         Ok(all.map(|of| Plan::new(&problem, of.kernel, of.tile, "").instance()).collect())
     }
 
-    /// Why [`selected`](Gemm::selected) is chosen: `measured`, `by the model`, `asked for`, or the reason of the row of
-    /// [`select::TABLE`](crate::select::TABLE) that is for the product; and how many waves of programs it is, and how full they are.
+    /// Why [`selected`](Gemm::selected) is chosen without a selector: `measured`, `by the model`, `asked for`, or the reason of the one of the
+    /// [`rows`](crate::select::rows) that is for the product; and how many waves of programs it is, and how full they are.
     ///
     /// # Errors
     /// As of [`launch`](Gemm::launch).
@@ -329,7 +329,10 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         // Images for unaligned operands have tiles of 64 columns.
         let columns = prepared.plan.tile[1].min(64);
         if n.div_ceil(columns) <= MOST && (batch <= MOST || prepared.form != Form::Batched) {
-            return prepared.enqueue(call);
+            return match call.selector() {
+                Some(selector) => prepared.asking(call, |asked| asked.launch(call.stream, selector)),
+                None => prepared.enqueue(call),
+            };
         }
         for (products, of) in parts(batch, 1).flat_map(|all| parts(n, columns).map(move |of| (all.clone(), of))) {
             prepared.part(products, of)?.enqueue(call)?;
@@ -436,15 +439,17 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             true => Form::Plain,
             false => Form::Fused,
         };
-        let problem = Problem { kind, order, batch: batch.max(1), shape: [m.max(1), n.max(1), k.max(1)] };
+        let (shape, machine) = ([m.max(1), n.max(1), k.max(1)], call.stream.device().machine());
+        let problem = Problem { kind, order, batch: batch.max(1), shape, machine };
         let aligned = is_aligned::<T>(a.address(), a.strides())
             && is_aligned::<T>(b.address(), b.strides())
             && is_aligned::<C>(c.address(), c.strides());
         let wanted = Wanted { op, splits: self.splits, instance: call.instance(), aligned };
         let (form, plan) = choose::<Pair<T, C>>(&problem, form, &wanted, call.stream)?;
         let rest = Rest { bias, row_bias, row_scales, column_scales, options };
-        let (sums, deterministic) = (self.column_sums, self.deterministic);
-        Ok(Prepared { operands: Operands { a, b, c, residual, rest }, sums, problem, form, plan, deterministic })
+        let operands = Operands { a, b, c, residual, rest };
+        let Gemm { column_sums: sums, deterministic, splits, .. } = self;
+        Ok(Prepared { operands, sums, problem, form, plan, deterministic, aligned, splits })
     }
 }
 
@@ -459,107 +464,6 @@ fn numbers<T: GemmElement<C>, C: Element>(
         Error::Unsupported { op, found, expected: "of f32", fix: "leave out `.precision(..)`" }
     })?;
     Ok((Epilogue { alpha, beta, ..Epilogue::default() }.with::<C>(activation), kind))
-}
-
-impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
-    /// The same of some products of the batch and some columns.
-    fn part(&mut self, products: Range<usize>, columns: Range<usize>) -> Result<Prepared<'_, T, C>> {
-        let Operands { a, b, c, residual, rest } = &mut self.operands;
-        // b may be passed as it is stored, transposed.
-        let of_n = match self.problem.order {
-            Order::NN | Order::TN => 2,
-            Order::NT | Order::TT => 1,
-        };
-        let scales = rest.column_scales;
-        let rest = Rest {
-            bias: if rest.bias.shape() == [0] { rest.bias } else { rest.bias.narrow(0, columns.clone())? },
-            column_scales: if scales.shape() == [0] { scales } else { scales.narrow(0, columns.clone())? },
-            ..*rest
-        };
-        let residual = match residual.shape().contains(&0) {
-            true => *residual,
-            false => residual.narrow(0, products.clone())?.narrow(2, columns.clone())?,
-        };
-        let operands = Operands {
-            a: a.narrow(0, products.clone())?,
-            b: b.narrow(0, products.clone())?.narrow(of_n, columns.clone())?,
-            c: c.reborrow().narrow(0, products)?.narrow(2, columns.clone())?,
-            residual,
-            rest,
-        };
-        let sums = match &mut self.sums {
-            Some(sums) => Some(sums.reborrow().narrow(0, columns)?),
-            None => None,
-        };
-        let Prepared { problem, form, plan, deterministic, .. } = *self;
-        Ok(Prepared { operands, sums, problem, form, plan, deterministic })
-    }
-
-    fn enqueue(self, call: Call<'_>) -> Result<()> {
-        let (of_parts, of_done, of_sums) = self.scratch();
-        let stream = call.stream;
-        let Prepared { operands, sums, problem, form, plan, deterministic } = self;
-        let Operands { a, b, mut c, residual, rest } = operands;
-        let [batch, m, n] = c.shape();
-        if batch * n == 0 {
-            return Ok(());
-        }
-        if m == 0 {
-            // There is nothing to add up.
-            return match sums {
-                Some(sums) => {
-                    Ok(add_rows::<16, 128>(ViewMut::none(stream.device()), sums).launch(stream, n.div_ceil(128))?)
-                }
-                None => Ok(()),
-            };
-        }
-        let Problem { kind, order, .. } = problem;
-        // `f64` has code for every activation.
-        let is_left_out = kind != Kind::F64 && rest.options.is_left_out(plan.tile[0] * plan.tile[1]);
-        let (added, options) = (residual, rest.options);
-        let residual = if is_left_out { View::none(stream.device()) } else { residual };
-        let rest = if is_left_out { Rest { options: options.begun(), ..rest } } else { rest };
-        if form == Form::Batched {
-            T::enqueue_batch(order, &plan, Operands { a, b, c: c.reborrow(), residual, rest }, stream)?;
-            return if is_left_out { T::finish(c, added, None, options, call) } else { Ok(()) };
-        }
-        let mut partial = call.scratch::<f32>(of_sums.iter().product())?;
-        let mut parts = call.scratch::<T::Sum>(of_parts.iter().product())?;
-        let mut done = call.scratch::<i32>(of_done)?;
-        for i in 0..batch {
-            let residual =
-                if residual.shape()[0] == 0 { View::none(stream.device()) } else { residual.select(0, i)? };
-            let c = c.reborrow().select(0, i)?;
-            let operands = Operands { a: a.select(0, i)?, b: b.select(0, i)?, c, residual, rest };
-            let (parts, done) = (parts.view_mut(of_parts)?, done.view_mut([of_done])?);
-            let none = ViewMut::none(stream.device());
-            let sums = if rest.options.sums { partial.view_mut(of_sums)? } else { none };
-            let shared = Shared { sums, parts, done, ordered: deterministic };
-            T::enqueue_product(kind, order, form, &plan, operands, shared, stream)?;
-        }
-        if is_left_out {
-            return T::finish(c, added, sums, options, call);
-        }
-        if let Some(sums) = sums {
-            add_rows::<16, 128>(partial.view_mut(of_sums)?, sums).launch(stream, n.div_ceil(128))?;
-        }
-        Ok(())
-    }
-}
-
-impl<T, C: Element> Prepared<'_, T, C> {
-    /// Shapes of the scratch memory: of the parts of a split, the counters of its tiles, and the partial sums of columns. Enough for the
-    /// general instance too, whose tiles have 64 rows and columns.
-    fn scratch(&self) -> ([usize; 3], usize, [usize; 2]) {
-        let [_, m, n] = self.operands.c.shape();
-        let [bm, bn, _] = self.plan.tile;
-        let sums = if self.sums.is_some() { [m.div_ceil(bm.min(64)), n] } else { [0; 2] };
-        if !matches!(self.plan.kernel, Kernel::Split { .. }) {
-            return ([0; 3], 0, sums);
-        }
-        let parts = if self.deterministic { self.plan.splits } else { 1 };
-        ([parts, m, n], m.div_ceil(bm.min(64)) * n.div_ceil(bn.min(64)), sums)
-    }
 }
 
 impl<T, C> fmt::Debug for Gemm<'_, T, C> {

@@ -6,7 +6,8 @@ use super::pools::{Form, GemmElement, Precision, Told};
 use crate::error::{Error, Result};
 use crate::select::{self, Candidates, Instance, Kernel, Kind, Order, Plan, Problem};
 use std::marker::PhantomData;
-use triton::{Element, Stream, selection};
+use triton::selection::{self, Machine};
+use triton::{Element, Stream};
 use triton_select::Candidates as _;
 
 /// What was asked of the selection.
@@ -25,6 +26,9 @@ pub(super) trait Source: 'static {
 
     /// The type of results, for messages.
     fn results() -> &'static str;
+
+    /// What the operation's name in tables has behind it: times of another form are other times.
+    fn suffix(form: Form) -> String;
 }
 
 /// The library's own products of `T` that are stored as `C`.
@@ -37,6 +41,15 @@ impl<T: GemmElement<C>, C: Element> Source for Pair<T, C> {
 
     fn results() -> &'static str {
         std::any::type_name::<C>()
+    }
+
+    fn suffix(form: Form) -> String {
+        let form = match form {
+            Form::Plain => "",
+            Form::Fused => " fused",
+            Form::Batched => " batched",
+        };
+        if T::DTYPE == C::DTYPE { form.to_string() } else { format!("{form} to {}", C::DTYPE) }
     }
 }
 
@@ -59,7 +72,8 @@ pub fn instances_of<T: GemmElement<C>, C: Element>(
 ) -> Vec<(String, [usize; 3])> {
     let mut all = Vec::new();
     if let Some(kind) = T::kind_of_product(precision) {
-        let problem = Problem { kind, order: Order::of(transposed), batch: 1, shape: [1; 3] };
+        let order = Order::of(transposed);
+        let problem = Problem { kind, order, batch: 1, shape: [1; 3], machine: Machine::H200 };
         T::each_product(kind, problem.order, form, &mut |_, instance| {
             all.push((Plan::new(&problem, instance.kernel, instance.tile, "").instance(), instance.tile));
         });
@@ -94,7 +108,7 @@ pub(super) fn choose<S: Source>(
 #[cold]
 fn tell<S: Source>(problem: &Problem, (form, plan): (Form, Plan), op: &str, stream: &Stream) {
     let candidates = Candidates::new(*problem, instances::<S>(problem, form, stream));
-    let times = select::expected(&candidates);
+    let times = select::expected(&candidates, stream.device());
     let member = |index: usize| selection::Candidate {
         name: candidates.name(index).into_owned(),
         fits: true,
@@ -149,7 +163,7 @@ fn chosen<S: Source>(problem: &Problem, form: Form, wanted: &Wanted<'_>, stream:
         };
         return Ok((form, splits(plan)));
     }
-    let learned = || select::learned(&Candidates::new(*problem, all.iter().copied()));
+    let learned = || select::learned(&Candidates::new(*problem, all.iter().copied()), stream.device());
     if wanted.splits.is_none()
         && can_be_learned(problem, form, wanted)
         && let Some(plan) = learned()
@@ -197,14 +211,14 @@ fn by_default(kernel: Kernel) -> Kernel {
 mod tests {
     use super::*;
     use crate::select::{GRANULE, Order};
-    use triton::{bf16, f16};
+    use triton::{Device, bf16, f16};
 
     /// What is chosen of all instances, whatever devices there are.
     fn learned<T: GemmElement<T> + Element>(problem: Problem, form: Form) -> (Candidates, Option<Plan>) {
         let mut all = Vec::new();
         T::each_product(problem.kind, problem.order, form, &mut |_, instance| all.push(instance));
         let candidates = Candidates::new(problem, all);
-        let plan = select::learned(&candidates);
+        let plan = select::learned(&candidates, &Device::cpu());
         (candidates, plan)
     }
 
@@ -213,7 +227,7 @@ mod tests {
         let sides = [1, 16, 64, 1000, 4096];
         for order in [Order::NN, Order::NT, Order::TN, Order::TT] {
             for (m, n, k) in sides.iter().flat_map(|m| sides.iter().flat_map(move |n| sides.map(|k| (*m, *n, k)))) {
-                let of = |kind| Problem { kind, order, batch: 1, shape: [m, n, k] };
+                let of = |kind| Problem { kind, order, batch: 1, shape: [m, n, k], machine: Machine::H200 };
                 let found = [
                     learned::<f32>(of(Kind::F32), Form::Plain),
                     learned::<bf16>(of(Kind::Bf16), Form::Plain),
@@ -232,7 +246,7 @@ mod tests {
                     let whole = plan.splits == 1 || plan.chunk.is_multiple_of(GRANULE.max(plan.tile[2]));
                     assert!(covers && whole, "{problem:?} {plan:?}");
                     assert!(candidates.instances().iter().any(|of| of.kernel.is(plan.kernel) && of.tile == plan.tile));
-                    assert_eq!(select::learned(candidates), Some(*plan), "{problem:?}");
+                    assert_eq!(select::learned(candidates, &Device::cpu()), Some(*plan), "{problem:?}");
                 }
                 let [_, bf16, f16, fused_bf16, fused_f16, ..] = found.map(|(_, plan)| plan);
                 assert_eq!((bf16, fused_bf16), (f16, fused_f16), "instructions of both types take as long");
@@ -246,7 +260,7 @@ mod tests {
         let few = [[512, 512, 512], [2560, 16, 2560], [2560, 128, 2560], [32, 32, 60000], [256, 256, 60000]];
         for order in [Order::NN, Order::NT, Order::TN, Order::TT] {
             for (shape, form) in few.into_iter().flat_map(|shape| [(shape, Form::Plain), (shape, Form::Fused)]) {
-                let problem = Problem { kind: Kind::F64, order, batch: 1, shape };
+                let problem = Problem { kind: Kind::F64, order, batch: 1, shape, machine: Machine::H200 };
                 let (_, plan) = learned::<f64>(problem, form);
                 let plan = plan.expect("there is an estimate of every instance");
                 assert!(plan.programs(&problem) >= 100, "{problem:?} {form:?} {plan}");
@@ -256,12 +270,16 @@ mod tests {
 
     #[test]
     fn a_choice_is_remembered_for_its_call_alone() {
-        let device = triton::Device::cpu();
-        let problem = |k| Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape: [256, 64, k] };
+        let device = Device::cpu();
+        let problem = |k| {
+            let (kind, order, machine) = (Kind::F32, Order::NN, Machine::H200);
+            Problem { kind, order, batch: 1, shape: [256, 64, k], machine }
+        };
         let key = |k, form, aligned| Key::new::<Pair<f32, f32>>(&problem(k), form, aligned, None, &device);
         let (memory, plan) = (Memory::new(), select::plans(&problem(256)).next().expect("a row"));
         memory.set(key(256, Form::Plain, true), (Form::Plain, plan));
         assert_eq!(memory.get(&key(256, Form::Plain, true)), Some((Form::Plain, plan)));
+        let smaller = Machine { multiprocessors: 84, ..Machine::H200 };
         let others = [
             key(257, Form::Plain, true),
             key(256, Form::Fused, true),
@@ -269,6 +287,7 @@ mod tests {
             Key::new::<Pair<f32, f32>>(&problem(256), Form::Plain, true, Some(1), &device),
             Key::new::<Pair<bf16, f32>>(&problem(256), Form::Plain, true, None, &device),
             Key::new::<Pair<f32, f32>>(&Problem { batch: 2, ..problem(256) }, Form::Plain, true, None, &device),
+            Key::new::<Pair<f32, f32>>(&Problem { machine: smaller, ..problem(256) }, Form::Plain, true, None, &device),
         ];
         for (i, other) in others.iter().enumerate() {
             assert_eq!(memory.get(other), None, "{i}");

@@ -17,8 +17,8 @@ pub(super) struct Key {
     source: TypeId,
     aligned: bool,
     splits: Option<usize>,
-    /// Which code a device has: that of its compute capability. The CPU has 0.
-    capability: [u32; 2],
+    /// The device's number: none of the CPU.
+    device: Option<usize>,
 }
 
 impl Key {
@@ -29,15 +29,15 @@ impl Key {
         splits: Option<usize>,
         device: &Device,
     ) -> Key {
-        let capability = device.compute_capability().map_or([0; 2], |of| [of.major, of.minor]);
-        Key { problem: *problem, form, source: TypeId::of::<S>(), aligned, splits, capability }
+        let device = device.ordinal();
+        Key { problem: *problem, form, source: TypeId::of::<S>(), aligned, splits, device }
     }
 }
 
 /// What most keys differ in: keys that agree in it are told apart by comparing them.
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Problem { kind, order, batch, shape: [m, n, k] } = self.problem;
+        let Problem { kind, order, batch, shape: [m, n, k], .. } = self.problem;
         let few = (kind as u64) << 4
             | (order as u64) << 2
             | u64::from(self.aligned) << 1

@@ -3,6 +3,7 @@
 //! Tiles, their order and the split of K are those of Tillet and Cox, "Input-aware auto-tuning of compute-bound HPC kernels" (SC 2017), section
 //! 3.2, and Tillet's thesis (2020), section 4.1.1: which of them computes a product follows from its shape ([`select`](crate::select)).
 
+mod ask;
 mod backward;
 mod builder;
 mod choose;
@@ -13,6 +14,7 @@ pub mod kernels;
 mod memory;
 mod operands;
 mod pools;
+mod prepared;
 
 pub use backward::{LinearBackward, linear_backward};
 pub use builder::{Gemm, Scale, gemm, gemm_batched};

@@ -1,6 +1,7 @@
 //! The call of an operation: by which name, which instance, on which stream.
 
 use crate::error::{self, Error, Result};
+use crate::tables;
 use std::cell::RefCell;
 use std::fmt;
 use triton::launch::mode::Safe;
@@ -79,8 +80,10 @@ impl<'c> Call<'c> {
             }
             None => kernel,
         };
+        let measured = tables::measured(kernel.pool().name(), stream.device());
+        let selector = self.request.selector.or(measured.as_ref().map(|measured| measured as &dyn Selector));
         let kernel = kernel.legal(fits);
-        let kernel = if let Some(selector) = self.request.selector { kernel.with(selector) } else { kernel };
+        let kernel = if let Some(selector) = selector { kernel.with(selector) } else { kernel };
         if self.asked.is_some() {
             let choice = kernel.selected(stream, grid)?;
             self.tell(|| choice.to_string());
@@ -109,6 +112,16 @@ impl<'c> Call<'c> {
     pub(crate) fn without_memory(self, error: impl Into<Error>) -> Error {
         let error = error.into();
         if let Error::Runtime(error) = error { Error::Memory { op: self.op, error } } else { error }
+    }
+
+    /// Multiprocessors that a launch is to fill.
+    pub(crate) fn multiprocessors(self) -> usize {
+        self.stream.device().machine().multiprocessors as usize
+    }
+
+    /// The caller's selector, where no instance was asked for.
+    pub(crate) fn selector(self) -> Option<&'c dyn Selector> {
+        if self.request.instance.is_some() { None } else { self.request.selector }
     }
 
     /// The name of the instance that was asked for.

@@ -1,17 +1,25 @@
 //! What a product is chosen from: the instances of its type and order, each in several numbers of splits.
 
 use super::estimate::estimate;
-use super::{Instance, Kernel, Kind, MULTIPROCESSORS, Plan, Problem};
+use super::{Instance, Kernel, Kind, Plan, Problem};
 use std::borrow::Cow;
 use std::fmt;
 use triton_select::{Candidate as _, Candidates as _, List, Record};
 
-/// Numbers of splits: all that the table's rows come to on the shapes that it was made for, or one within a sixteenth. 33, 66, 132
-/// and 264 are shares of the blocks that are resident together, two for each multiprocessor: with powers of two some multiprocessors have fewer.
-const SPLITS: [usize; 39] = [
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 33, 36, 40, 44, 48, 56, 66, 72,
-    80, 96, 112, 132, 160, 192, 224, 264,
+/// Numbers of splits: all that the rows come to on the shapes that they were made for, or one within a sixteenth.
+const SPLITS: [usize; 35] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 36, 40, 44, 48, 56, 72, 80, 96,
+    112, 160, 192, 224,
 ];
+
+/// The same, and shares of the blocks that are resident together, two for each multiprocessor: with powers of two some multiprocessors have fewer.
+fn splits(multiprocessors: usize) -> Vec<usize> {
+    let shares = [multiprocessors / 4, multiprocessors / 2, multiprocessors, 2 * multiprocessors];
+    let mut all: Vec<usize> = SPLITS.into_iter().chain(shares).filter(|splits| *splits > 0).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
 
 /// The most programs for each multiprocessor of a product that is split in more than two parts.
 const PROGRAMS: usize = 8;
@@ -47,22 +55,33 @@ impl Candidate {
         Plan { kernel, tile, splits: 1, chunk: problem.shape[2], reason }.in_splits(problem, self.splits)
     }
 
+    /// The microseconds that it takes by waves, arithmetic and traffic; `None` of types other than those of 16 bits and `f64`.
+    pub fn estimate(&self, problem: &Problem) -> Option<f64> {
+        estimate(&self.instance, &self.plan(problem, ""), problem)
+    }
+
     /// Whether a plan is of its instance.
     fn is_of(&self, plan: &Plan) -> bool {
         self.instance.kernel.is(plan.kernel) && self.instance.tile == plan.tile
     }
 
     /// Whether it is another division of K than that of the next smaller number, and not in too many programs.
-    fn fits(&self, problem: &Problem) -> bool {
+    fn fits(&self, problem: &Problem, all: &[usize]) -> bool {
         let Kernel::Split { groups, .. } = self.instance.kernel else { return true };
         if self.splits == 1 {
             // One part is what another kernel computes in less time, unless groups of warps share it.
             return groups > 1;
         }
         let plan = self.plan(problem, "");
-        let before = SPLITS.iter().rev().find(|&&splits| splits < self.splits).copied().unwrap_or(1);
-        let few = self.splits == 2 || plan.programs(problem) <= PROGRAMS * MULTIPROCESSORS;
+        let before = all.iter().rev().find(|&&splits| splits < self.splits).copied().unwrap_or(1);
+        let few = self.splits == 2 || plan.programs(problem) <= PROGRAMS * problem.multiprocessors();
         few && plan.splits > 1 && plan.splits != plan.in_splits(problem, before).splits
+    }
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
     }
 }
 
@@ -100,16 +119,17 @@ pub struct Candidates {
     problem: Problem,
     op: &'static str,
     id: u64,
+    splits: Vec<usize>,
     all: Vec<Candidate>,
 }
 
 impl Candidates {
     /// Those of some instances.
     pub fn new(problem: Problem, instances: impl IntoIterator<Item = Instance>) -> Candidates {
-        let mut all = Vec::new();
+        let (mut all, splits) = (Vec::new(), splits(problem.multiprocessors()));
         for instance in instances {
-            let splits: &[usize] = if matches!(instance.kernel, Kernel::Split { .. }) { &SPLITS } else { &[1] };
-            all.extend(splits.iter().map(|&splits| Candidate::new(instance, splits)));
+            let counts = if matches!(instance.kernel, Kernel::Split { .. }) { &splits[..] } else { &[1] };
+            all.extend(counts.iter().map(|&count| Candidate::new(instance, count)));
         }
         let op = match problem.kind {
             Kind::F32 => "gemm-f32",
@@ -120,7 +140,7 @@ impl Candidates {
             Kind::I8 => "gemm-i8",
         };
         let id = List::new(op, &all).id();
-        Candidates { problem, op, id, all }
+        Candidates { problem, op, id, splits, all }
     }
 
     /// The numbers that tables and models know the product by: M, N, K, whether a and b are transposed, and 1, for operands whose rows begin at
@@ -146,10 +166,9 @@ impl Candidates {
         self.all.iter()
     }
 
-    /// The microseconds that the candidate of a number takes by waves, arithmetic and traffic; `None` of types other than those of 16 bits and `f64`.
+    /// [`Candidate::estimate`] of the candidate of a number.
     pub fn estimate(&self, index: usize) -> Option<f64> {
-        let candidate = self.get(index)?;
-        estimate(&candidate.instance, &candidate.plan(&self.problem, ""), &self.problem)
+        self.get(index)?.estimate(&self.problem)
     }
 
     /// The instances, each once.
@@ -174,7 +193,7 @@ impl Candidates {
 
     /// Those that fit the product, with their numbers.
     pub fn fitting(&self) -> impl Iterator<Item = (usize, &Candidate)> {
-        self.all.iter().enumerate().filter(|(_, candidate)| candidate.fits(&self.problem))
+        self.all.iter().enumerate().filter(|(_, candidate)| candidate.fits(&self.problem, &self.splits))
     }
 
     /// A line of a table: the time of a candidate that was measured.
@@ -209,7 +228,7 @@ impl triton_select::Candidates for Candidates {
     }
 
     fn fits(&self, index: usize) -> bool {
-        self.all.get(index).is_some_and(|candidate| candidate.fits(&self.problem))
+        self.all.get(index).is_some_and(|candidate| candidate.fits(&self.problem, &self.splits))
     }
 }
 

@@ -1,14 +1,16 @@
 //! An estimate by waves of the time of a product of 16 bits or of `f64`: the prior of the model of times, and alone what chooses where there is no model.
 //!
-//! The fullest multiprocessor has ⌈blocks / 132⌉ blocks. Their shared memory limits how many of them are resident. For one block, an iteration over
+//! The fullest of M multiprocessors has ⌈blocks / M⌉ blocks. Their shared memory limits how many of them are resident. For one block, an iteration over
 //! K takes the time of its arithmetic or of its operand traffic, whichever is longer. Traffic is slower the more multiprocessors load. Resident
 //! blocks take turns, but no iteration is shorter than the latency of a load and a product. Reading and writing the whole product takes memory
 //! time, some of which overlaps with the rest.
 //!
-//! The constants were fitted to 70,000 times of 1,500 products of 16 bits on an H200, by their logarithms. They are specific to that device. The choice of
-//! a tile depends on their ratios alone, and an H100 has the same ratios. Those of `f64` follow from the size of its numbers and from 17 products.
+//! The constants were fitted to 70,000 times of 1,500 products of 16 bits on an H200, by their logarithms. On another device arithmetic and loads take
+//! longer as its clock is slower, arithmetic also as its tensor cores are, and memory as it moves fewer bytes a second: see [`Machine`]. Those of `f64`
+//! follow from the size of its numbers and from 17 products.
 
-use super::{Instance, Kernel, Kind, MULTIPROCESSORS, Plan, Problem};
+use super::{Instance, Kernel, Kind, Plan, Problem};
+use triton::selection::Machine;
 
 /// Microseconds of a launch.
 const LAUNCH: f64 = 4.17;
@@ -32,10 +34,11 @@ const SPLIT: f64 = 2.02;
 const SUM: f64 = 1.65e-6;
 
 /// Multiprocessors that have blocks of clusters of more than two: a cluster lies in one group of multiprocessors (GPC), whose number is not a multiple of
-/// four. The thirty-first cluster of four blocks waits for a second wave.
-const IN_CLUSTERS: usize = 120;
-/// Bytes of shared memory of a multiprocessor.
-const SHARED: usize = 227 << 10;
+/// four. On an H200 the thirty-first cluster of four blocks waits for a second wave.
+fn in_clusters(multiprocessors: usize) -> usize {
+    (multiprocessors * 10 / 11 / 4 * 4).max(1)
+}
+
 /// The most blocks that are resident together, by their registers.
 const RESIDENT: usize = 8;
 
@@ -67,31 +70,35 @@ const DOUBLE: Rates =
 
 /// Microseconds of a product by an instance, as a plan divides it; `None` of other types than those of 16 bits and `f64`.
 pub(super) fn estimate(instance: &Instance, plan: &Plan, problem: &Problem) -> Option<f64> {
-    let rates = match problem.kind {
-        Kind::Bf16 | Kind::F16 => HALF,
-        Kind::F64 => DOUBLE,
+    let machine = &problem.machine;
+    let (multiprocessors, shared) = (problem.multiprocessors(), machine.shared_bytes as usize);
+    let slower = |of: fn(&Machine) -> u32| f64::from(of(&Machine::H200)) / f64::from(of(machine));
+    let (clock, byte) = (slower(|of| of.mhz), BYTE * slower(|of| of.gigabytes));
+    let (rates, arithmetic) = match problem.kind {
+        Kind::Bf16 | Kind::F16 => (HALF, clock * slower(Machine::half_products)),
+        Kind::F64 => (DOUBLE, clock * slower(Machine::double_products)),
         Kind::F32 | Kind::Tf32 | Kind::I8 => return None,
     };
     let (of_16_bits, of_32_bits) = ((rates.bytes / 2) as f64, (rates.bytes_of_sum / 4) as f64);
     let ([m, n, k], [rows, columns, depth], cluster) = (problem.shape, instance.tile, instance.cluster as usize);
     let (blocks, depth) = (plan.programs(problem) * cluster, depth / cluster);
-    let on_fullest = blocks.div_ceil(if cluster > 2 { IN_CLUSTERS } else { MULTIPROCESSORS });
+    let on_fullest = blocks.div_ceil(if cluster > 2 { in_clusters(multiprocessors) } else { multiprocessors });
     let ring = instance.stages as usize * (rows + columns) * depth * rates.bytes;
-    let resident = (SHARED / ring.max(1)).clamp(1, RESIDENT).min(on_fullest);
+    let resident = (shared / ring.max(1)).clamp(1, RESIDENT).min(on_fullest);
     let area = match instance.kernel {
         Kernel::Transposed => rows * columns.max(rates.rows),
         Kernel::Whole | Kernel::Split { .. } => rows.max(rates.rows) * columns,
     };
-    let busy = blocks.min(MULTIPROCESSORS) as f64 / MULTIPROCESSORS as f64;
-    let load = LOAD.max(LOAD_BESIDE_ALL * busy) * of_16_bits * (rows + columns) as f64;
+    let busy = blocks.min(multiprocessors) as f64 / multiprocessors as f64;
+    let load = clock * LOAD.max(LOAD_BESIDE_ALL * busy) * of_16_bits * (rows + columns) as f64;
     // Warps have parts of a tile that are as high as wide, or nearly.
     let fragments = 2.0 * ((area * instance.warps as usize) as f64).sqrt();
-    let one = depth as f64 * load.max(rates.multiply * area as f64 + rates.fragment * fragments);
+    let one = depth as f64 * load.max(arithmetic * rates.multiply * area as f64 + clock * rates.fragment * fragments);
     let iteration = f64::max(one * resident as f64, rates.iteration + rates.apart * one);
     let iterations = plan.chunk.div_ceil(instance.tile[2]) as f64;
     let rounds = on_fullest.div_ceil(resident.max(1)) as f64;
     let computed = rounds * (iterations * iteration + PROLOGUE) + on_fullest as f64 * STORE * of_16_bits * area as f64;
-    let memory = BYTE * (problem.batch * rates.bytes * (m * k + n * k + m * n)) as f64;
+    let memory = byte * (problem.batch * rates.bytes * (m * k + n * k + m * n)) as f64;
     let shared = match instance.kernel {
         Kernel::Split { .. } => SPLIT + SUM * of_32_bits * (blocks * rows * columns) as f64,
         Kernel::Whole | Kernel::Transposed if cluster > 1 => CLUSTER,
@@ -110,7 +117,7 @@ mod tests {
     }
 
     fn of_kind(kind: Kind, instance: Instance, shape: [usize; 3]) -> f64 {
-        let problem = Problem { kind, order: Order::NT, batch: 1, shape };
+        let problem = Problem { kind, order: Order::NT, batch: 1, shape, machine: Machine::H200 };
         let plan = Plan::new(&problem, instance.kernel, instance.tile, "");
         estimate(&instance, &plan, &problem).expect("a type that has one")
     }
@@ -145,7 +152,7 @@ mod tests {
 
     #[test]
     fn other_types_have_none() {
-        let problem = Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape: [64; 3] };
+        let problem = Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape: [64; 3], machine: Machine::H200 };
         let plan = Plan::new(&problem, Kernel::Whole, [64, 64, 32], "");
         assert_eq!(estimate(&whole([64, 64, 32], 4, 3), &plan, &problem), None);
     }

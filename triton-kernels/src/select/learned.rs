@@ -1,21 +1,18 @@
 //! What was measured of products, and a model of what was not.
 
-use super::{Candidates, MULTIPROCESSORS, Plan, Problem};
-use std::sync::OnceLock;
+use super::{Candidates, Plan, Problem};
+use crate::tables::{self, EachDevice};
 use triton::Device;
+use triton::selection::Machine;
 use triton_select::model::Model;
-use triton_select::{Candidates as _, Known, Predict, Rank, Selection, Table};
-
-/// The fastest candidates for some products, as `triton-bench winners` has measured them.
-const WINNERS: &str = include_str!("gemm.tsv");
+use triton_select::{Candidates as _, Known, Predict, Rank, Selection};
 
 /// Models of the candidates' times by the operation. An empty file is none.
 const MODELS: [(&str, &[u8]); 2] =
     [("gemm-f32", include_bytes!("gemm-f32.model")), ("gemm-bf16", include_bytes!("gemm-bf16.model"))];
 
-/// A model of `f32` is followed where it predicts what the rows choose to take this many times as long as its own choice: it errs by as much, and the
-/// rows were made by measuring. `triton-bench judge` compares margins.
-const MARGIN: f32 = 1.05;
+/// The machine that the models were trained on.
+const TRAINED: Machine = Machine::H200;
 
 /// A model, and the operation that it is of.
 struct Of(&'static str, Model);
@@ -26,28 +23,40 @@ impl Rank for Of {
     }
 }
 
-/// One selection for all devices, so that a choice is the same on all of them: that of the device which the table was measured on.
-fn selection() -> &'static Selection {
-    static SELECTION: OnceLock<Selection> = OnceLock::new();
-    SELECTION.get_or_init(|| with(Table::embedded(WINNERS), &MODELS))
+/// What is known for a device.
+fn selection(device: &Device) -> &'static Selection {
+    static ALL: EachDevice<Selection> = EachDevice::new();
+    ALL.get(device, |device| with(tables::selection(device), &MODELS))
 }
 
-fn with(table: Table, models: &[(&'static str, &[u8])]) -> Selection {
-    let selection = Selection::new(&Device::cpu()).as_of(table.device()).table(table);
-    let parsed = models.iter().filter_map(|(op, bytes)| Some(Of(op, Model::parse(bytes).ok()?)));
+/// The same with models.
+fn with(selection: Selection, models: &[(&'static str, &[u8])]) -> Selection {
+    let machine = selection.device().machine();
+    let models = models.iter().filter(|(op, _)| is_trained(op, &machine));
+    let parsed = models.filter_map(|(op, bytes)| Some(Of(op, Model::parse(bytes).ok()?)));
     parsed.fold(selection, Selection::model)
 }
+
+/// Whether a model is of a machine: that of 16 bits is a factor of the estimate, which counts multiprocessors, that of `f32` is a time.
+fn is_trained(op: &str, machine: &Machine) -> bool {
+    let is_alike = op == "gemm-bf16" || machine.multiprocessors == TRAINED.multiprocessors;
+    machine.capability == TRAINED.capability && is_alike
+}
+
+/// A model of `f32` is followed where it predicts what the rows choose to take this many times as long as its own choice: it errs by as much, and the
+/// rows were made by measuring. `triton-bench judge` compares margins.
+const MARGIN: f32 = 1.05;
 
 /// Whether the rows choose better than a model: where the largest tiles fill the multiprocessors over many iterations, differences are smaller than
 /// its errors.
 fn is_of_rows(problem: &Problem) -> bool {
-    problem.tiles([128, 128]) >= MULTIPROCESSORS && problem.shape[2] > 1024
+    problem.tiles([128, 128]) >= problem.multiprocessors() && problem.shape[2] > 1024
 }
 
-/// What was measured to be the fastest for a product, or what a model predicts to be faster than what the rows of [`TABLE`](super::TABLE) choose;
+/// What was measured to be the fastest for a product on a device, or what a model predicts to be faster than what the [`rows`](super::rows) choose;
 /// `None` if there is neither.
-pub fn learned(candidates: &Candidates) -> Option<Plan> {
-    chosen(selection(), candidates)
+pub fn learned(candidates: &Candidates, device: &Device) -> Option<Plan> {
+    chosen(selection(device), candidates)
 }
 
 fn chosen(selection: &Selection, candidates: &Candidates) -> Option<Plan> {
@@ -86,9 +95,9 @@ pub fn predicted(known: &Known, candidates: &Candidates) -> Option<Vec<f32>> {
     }
 }
 
-/// The microseconds that are expected of each candidate; `None` if nothing is known of them.
-pub fn expected(candidates: &Candidates) -> Option<Vec<f32>> {
-    let times = predicted(&selection().known(candidates), candidates)?;
+/// The microseconds that are expected of each candidate on a device; `None` if nothing is known of them.
+pub fn expected(candidates: &Candidates, device: &Device) -> Option<Vec<f32>> {
+    let times = predicted(&selection(device).known(candidates), candidates)?;
     Some(times.into_iter().map(f32::exp2).collect())
 }
 
@@ -96,10 +105,10 @@ pub fn expected(candidates: &Candidates) -> Option<Vec<f32>> {
 mod tests {
     use super::*;
     use crate::select::{Instance, Kernel, Kind, Order};
-    use triton_select::Record;
+    use triton_select::{Record, Table};
 
     fn candidates(shape: [usize; 3]) -> Candidates {
-        let problem = Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape };
+        let problem = Problem { kind: Kind::F32, order: Order::NN, batch: 1, shape, machine: Machine::H200 };
         let of = |kernel, tile| Instance { kernel, tile, warps: 4, stages: 3, cluster: 1 };
         Candidates::new(
             problem,
@@ -122,10 +131,14 @@ mod tests {
         Table::embedded(&table.to_string())
     }
 
+    fn of_cpu(table: Table) -> Selection {
+        tables::with(&Device::cpu(), &[table])
+    }
+
     #[test]
     fn a_line_of_the_table_chooses_for_its_product_alone() {
         let known = candidates([2560, 16, 2560]);
-        let selection = with(table(&known, "64x16x32 split in 12", |_| ()), &[]);
+        let selection = of_cpu(table(&known, "64x16x32 split in 12", |_| ()));
         let plan = chosen(&selection, &known).expect("it is in the table");
         assert_eq!((plan.to_string().as_str(), plan.reason), ("64x16x32 split in 12", "measured"));
         assert_eq!(chosen(&selection, &known), Some(plan), "the same again");
@@ -148,7 +161,7 @@ mod tests {
             &|record| record.member = "64x16x32 split in 256".into(),
         ];
         for (i, change) in changes.into_iter().enumerate() {
-            let selection = with(table(&known, "64x16x32 split in 12", change), &[]);
+            let selection = of_cpu(table(&known, "64x16x32 split in 12", change));
             assert_eq!(chosen(&selection, &known), None, "{i}");
         }
     }
@@ -157,18 +170,17 @@ mod tests {
     fn without_a_file_the_rows_choose() {
         let all = candidates([1000, 1000, 1000]);
         for models in [&[][..], &[("gemm-f32", &[][..])], &[("gemm-f32", &b"TRITONMD"[..])]] {
-            assert_eq!(chosen(&with(Table::embedded(""), models), &all), None);
+            assert_eq!(chosen(&with(tables::with(&Device::cpu(), &[]), models), &all), None);
         }
-        assert_eq!(learned(&Candidates::new(*all.problem(), [])), None, "there is nothing to choose among");
+        assert_eq!(
+            learned(&Candidates::new(*all.problem(), []), &Device::cpu()),
+            None,
+            "there is nothing to choose among"
+        );
     }
 
     #[test]
-    fn the_files_are_whole() {
-        if !WINNERS.is_empty() {
-            let (table, damaged) = Table::parse(WINNERS).expect("a table");
-            assert_eq!((damaged, table.winners() == table), (0, true), "winners only");
-            assert!(WINNERS.len() <= 50 << 10, "{} bytes", WINNERS.len());
-        }
+    fn the_models_are_whole() {
         for (op, bytes) in MODELS {
             assert!(bytes.is_empty() || Model::parse(bytes).is_ok(), "{op}");
         }

@@ -1,35 +1,33 @@
 //! Which instance computes a product. [`Gemm`](crate::linear::Gemm) asks, in this order:
 //!
-//! 1. what was measured to be the fastest for exactly this product, on an H200 ([`learned`]);
-//! 2. a model of the times of all [`Candidates`], the instances in several numbers of splits ([`learned`]): of 16 bits its fastest, as of `f64`, of which
+//! 1. the caller's selector, if there is one ([`Gemm::with`](crate::linear::Gemm::with)): a tuner, or a table of the program's own;
+//! 2. what was measured to be the fastest for exactly this product on the device, or on one of the same compute capability and size;
+//! 3. a model of the times of all [`Candidates`], the instances in several numbers of splits ([`learned`]): of 16 bits its fastest, as of `f64`, of which
 //!    the model is an estimate alone, of `f32` where it predicts that its choice is faster by more than it errs;
-//! 3. the first row of [`TABLE`] that is for the product.
+//! 4. the first of the [`rows`] that is for the product.
 //!
-//! The first two know products of `f32`, `f16`, `bf16` and `f64` without an epilogue, one at a time, whose rows begin at multiples of 16 bytes. A choice is the
-//! same on every device that has code of the same instances. It follows from measurements of another run than the one that compares with the peers.
+//! The second and third know products of `f32`, `f16`, `bf16` and `f64` without an epilogue, one at a time, whose rows begin at multiples of 16 bytes. They
+//! follow from measurements of another run than the one that compares with the peers. Only instances are asked for that the device has code of, with no
+//! more shared memory than its blocks have.
 //!
 //! The model of 16 bits is a prior and a network. The prior says what an instance takes by waves ([`Candidates::estimate`]): how many tiles the
-//! fullest multiprocessor has, and what an iteration takes of its arithmetic and of the traffic of operands. The network says by which factor the prior
-//! errs.
+//! fullest multiprocessor has, and what an iteration takes of its arithmetic and of the traffic of operands, at the rates of the device's
+//! [`Machine`]. The network says by which factor the prior errs on an H200; other compute capabilities have the prior alone.
 //!
-//! Of [`TABLE`] the first row that matches a product, and whose instance the device has code of, chooses; each has its reason. Three quantities decide: how
+//! Of the [`rows`] the first that matches a product, and whose instance the device has code of, chooses; each has its reason. Three quantities decide: how
 //! many waves of tiles the multiprocessors compute ([`Plan::waves`]), how often an operand that is loaded is used (the tile's area), and K, which says how
 //! much a program does beside its prologue and the store of its tile.
 
 mod candidates;
 mod estimate;
 mod learned;
-mod table;
+mod rows;
 
 pub use candidates::{Candidate, Candidates};
 pub use learned::{expected, learned, predicted};
+pub use rows::{HEAD, Row, plans, rows};
 use std::fmt;
-use std::ops::RangeInclusive;
-pub use table::TABLE;
-
-/// Multiprocessors of an H100 or H200, which the table was measured on. Splits follow from it on every device, so that a result is the same
-/// on all of them.
-pub const MULTIPROCESSORS: usize = 132;
+use triton::selection::Machine;
 
 /// Fewest iterations of the loop over K in a split: loads ahead pay off only after the first.
 const STEPS: usize = 4;
@@ -52,6 +50,12 @@ pub enum Kind {
 }
 
 impl Kind {
+    const ALL: [Kind; 6] = [Kind::F32, Kind::Tf32, Kind::F16, Kind::Bf16, Kind::F64, Kind::I8];
+
+    fn from_name(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Kind::F32 => "f32",
@@ -80,6 +84,12 @@ pub enum Order {
 use Order::{NN, NT, TN, TT};
 
 impl Order {
+    const ALL: [Order; 4] = [NN, NT, TN, TT];
+
+    fn from_name(name: &str) -> Option<Order> {
+        Order::ALL.into_iter().find(|order| format!("{order:?}") == name)
+    }
+
     /// By what is transposed.
     pub fn of(transposed: [bool; 2]) -> Order {
         match transposed {
@@ -107,18 +117,21 @@ pub struct Problem {
     pub batch: usize,
     /// M, N, K.
     pub shape: [usize; 3],
+    /// What multiplies.
+    pub machine: Machine,
 }
 
 impl Problem {
+    /// Multiprocessors of the machine.
+    pub fn multiprocessors(&self) -> usize {
+        self.machine.multiprocessors as usize
+    }
+
     /// Tiles of this many rows and columns that cover the result.
     pub fn tiles(&self, [m, n]: [usize; 2]) -> usize {
         self.batch * self.shape[0].div_ceil(m) * self.shape[1].div_ceil(n)
     }
 }
-
-/// A condition beside the ranges of M, N and K: tiles of these rows and columns that cover the result, and how many.
-#[derive(Clone, Debug)]
-struct Tiles([usize; 2], RangeInclusive<usize>);
 
 /// How a kernel divides a product among programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -164,24 +177,6 @@ pub struct Instance {
     pub cluster: u32,
 }
 
-/// A row of the table: the products that it is for, their instance, and why.
-#[derive(Clone, Debug)]
-pub struct Row {
-    kinds: &'static [Kind],
-    orders: &'static [Order],
-    m: RangeInclusive<usize>,
-    n: RangeInclusive<usize>,
-    k: RangeInclusive<usize>,
-    when: &'static [Tiles],
-    kernel: Kernel,
-    tile: [usize; 3],
-    /// Why this instance.
-    pub reason: &'static str,
-}
-
-const MOST: usize = usize::MAX;
-const ALL: &[Order] = &[NN, NT, TN, TT];
-
 /// How a product is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -206,7 +201,7 @@ impl Plan {
         let wanted = match kernel {
             Kernel::Whole | Kernel::Transposed => 1,
             Kernel::Split { programs, .. } => {
-                (MULTIPROCESSORS * programs).div_ceil(problem.tiles([tile[0], tile[1]]).max(1))
+                (problem.multiprocessors() * programs).div_ceil(problem.tiles([tile[0], tile[1]]).max(1))
             }
         };
         Plan { kernel, tile, splits: 1, chunk: problem.shape[2], reason }.in_splits(problem, wanted)
@@ -236,6 +231,11 @@ impl Plan {
         }
     }
 
+    /// Whether it is the same instance in as many splits.
+    pub fn is(&self, other: &Plan) -> bool {
+        self.kernel.is(other.kernel) && self.tile == other.tile && self.splits == other.splits
+    }
+
     /// Programs of the product.
     pub fn programs(&self, problem: &Problem) -> usize {
         problem.tiles([self.tile[0], self.tile[1]]) * self.splits
@@ -243,14 +243,14 @@ impl Plan {
 
     /// How many waves of programs the multiprocessors run, one program each at a time.
     pub fn waves(&self, problem: &Problem) -> usize {
-        self.programs(problem).div_ceil(MULTIPROCESSORS)
+        self.programs(problem).div_ceil(problem.multiprocessors())
     }
 
     /// The share of the multiprocessors' time in which they compute elements of the result, if every program takes as long: below 1 where the
     /// last wave is not full, and where tiles are cut.
     pub fn efficiency(&self, problem: &Problem) -> f64 {
         let [rows, columns, _] = problem.shape;
-        let wave = MULTIPROCESSORS * self.tile[0] * self.tile[1];
+        let wave = problem.multiprocessors() * self.tile[0] * self.tile[1];
         (problem.batch * rows * columns * self.splits) as f64 / (self.waves(problem) * wave) as f64
     }
 }
@@ -260,7 +260,8 @@ impl Plan {
     pub fn explain(&self, problem: &Problem) -> String {
         let (waves, efficiency) = (self.waves(problem), self.efficiency(problem));
         let waves = if waves == 1 { "1 wave".to_string() } else { format!("{waves} waves") };
-        format!("{}: {waves} of {MULTIPROCESSORS} programs, {efficiency:.2} of them used", self.reason)
+        let wave = problem.multiprocessors();
+        format!("{}: {waves} of {wave} programs, {efficiency:.2} of them used", self.reason)
     }
 }
 
@@ -274,78 +275,12 @@ impl fmt::Display for Plan {
     }
 }
 
-/// What the rows that are for a product choose, in their order.
-pub fn plans(problem: &Problem) -> impl Iterator<Item = Plan> + use<'_> {
-    TABLE.iter().filter(|row| row.is_for(problem)).map(|row| Plan::new(problem, row.kernel, row.tile, row.reason))
-}
-
-impl Row {
-    fn is_for(&self, problem: &Problem) -> bool {
-        let [m, n, k] = problem.shape;
-        let holds = |Tiles(of, range): &Tiles| range.contains(&problem.tiles(*of));
-        self.kinds.contains(&problem.kind)
-            && self.orders.contains(&problem.order)
-            && [(&self.m, m), (&self.n, n), (&self.k, k)].iter().all(|(range, side)| range.contains(side))
-            && self.when.iter().all(holds)
-    }
-
-    /// What it is for, in the columns of [`HEAD`].
-    pub fn cells(&self) -> Vec<String> {
-        let kinds: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
-        let orders: Vec<String> = self.orders.iter().map(|order| format!("{order:?}")).collect();
-        let orders = if self.orders.len() == ALL.len() { "any".to_string() } else { orders.join(" ") };
-        let sides = [("M", &self.m), ("N", &self.n), ("K", &self.k)];
-        let sides = sides.iter().filter_map(|(side, range)| Some(format!("{side} {}", shown(range)?)));
-        let tiles = |Tiles([m, n], range): &Tiles| Some(format!("tiles of {m}x{n} {}", shown(range)?));
-        let when = self.when.iter().filter_map(tiles);
-        let shapes: Vec<String> = sides.chain(when).collect();
-        let (tile, kernel) = (self.tile, self.kernel);
-        let mut instance = Plan { kernel, tile, splits: 1, chunk: 0, reason: "" }.instance();
-        if let Kernel::Split { programs, .. } = kernel {
-            instance += &format!(" for {programs} programs a multiprocessor");
-        }
-        vec![kinds.join(" "), orders, shapes.join(", "), instance, self.reason.to_string()]
-    }
-}
-
-/// The columns of [`Row::cells`].
-pub const HEAD: [&str; 5] = ["of", "orders", "shapes", "instance", "reason"];
-
-/// A range in words; `None` if it excludes nothing.
-fn shown(range: &RangeInclusive<usize>) -> Option<String> {
-    match (*range.start(), *range.end()) {
-        (..=1, MOST) => None,
-        (..=1, end) => Some(format!("≤ {end}")),
-        (start, MOST) => Some(format!("≥ {start}")),
-        (start, end) => Some(format!("{start} to {end}")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn no_row_is_hidden_by_a_general_one_and_each_has_a_reason() {
-        for (i, row) in TABLE.iter().enumerate() {
-            assert!(!row.reason.is_empty(), "{row:?}");
-            // A row after one that is for all of its shapes would never be used.
-            let general = |other: &Row| {
-                let all =
-                    |a: &RangeInclusive<usize>, b: &RangeInclusive<usize>| a.start() <= b.start() && a.end() >= b.end();
-                other.when.is_empty()
-                    && row.kinds.iter().all(|kind| other.kinds.contains(kind))
-                    && row.orders.iter().all(|order| other.orders.contains(order))
-                    && all(&other.m, &row.m)
-                    && all(&other.n, &row.n)
-                    && all(&other.k, &row.k)
-            };
-            assert!(!TABLE[..i].iter().any(general), "a row before it leaves nothing to {row:?}");
-        }
-    }
-
     fn problem(kind: Kind, order: Order, shape: [usize; 3]) -> Problem {
-        Problem { kind, order, batch: 1, shape }
+        Problem { kind, order, batch: 1, shape, machine: Machine::H200 }
     }
 
     #[test]
@@ -365,9 +300,9 @@ mod tests {
     fn every_product_has_a_plan_whose_splits_cover_k() {
         let sides = [1, 16, 33, 64, 128, 1000, 4096];
         for kind in [Kind::F32, Kind::Tf32, Kind::F16, Kind::Bf16, Kind::F64, Kind::I8] {
-            for order in ALL {
+            for order in Order::ALL {
                 for (m, n, k) in sides.iter().flat_map(|m| sides.iter().flat_map(move |n| sides.map(|k| (*m, *n, k)))) {
-                    let problem = problem(kind, *order, [m, n, k]);
+                    let problem = problem(kind, order, [m, n, k]);
                     assert!(plans(&problem).next().is_some(), "{problem:?}");
                     for plan in plans(&problem) {
                         assert!(

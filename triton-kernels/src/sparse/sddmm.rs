@@ -7,8 +7,8 @@ use crate::grid::parts;
 use crate::operation::{Call, operation};
 use triton::prelude::*;
 
-/// Programs that keep a GPU of 132 multiprocessors busy: super-blocks are not so wide that there are fewer.
-const PROGRAMS: usize = 264;
+/// Programs for each multiprocessor that keep it busy: super-blocks are not so wide that there are fewer.
+const PROGRAMS: usize = 2;
 
 /// A program computes a super-block of S × S elements: `table` lists its head, its rows and columns of blocks, and where the blocks are
 /// stored. A side of a block has 2^`shift` elements. With WHOLE the super-block is one block, whose rows of q and k, and whose scores, are tiles; else
@@ -110,7 +110,7 @@ pub fn sddmm<T: FloatElement>(
     let most = match superblocks {
         Some(true) => 128 / block,
         Some(false) => 1,
-        None => match layout.width(PROGRAMS.div_ceil(batch)) {
+        None => match layout.width((PROGRAMS * call.multiprocessors()).div_ceil(batch)) {
             // Rows and columns of small super-blocks are gathered for little, by a launch for each width.
             width if layout.superblocks().share(width) >= 0.5 => width,
             _ => 1,

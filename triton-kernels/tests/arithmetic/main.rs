@@ -13,5 +13,7 @@ mod grid;
 #[path = "../../src/select/mod.rs"]
 mod select;
 mod sparse;
+#[path = "../../src/tables/mod.rs"]
+mod tables;
 
 use error::Result;
