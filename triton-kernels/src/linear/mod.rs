@@ -13,6 +13,7 @@ pub mod kernels;
 mod memory;
 mod operands;
 mod pools;
+pub(crate) mod with;
 
 pub use backward::{LinearBackward, linear_backward};
 pub use builder::{Gemm, Scale, gemm, gemm_batched};
@@ -25,3 +26,4 @@ pub use operands::{Matrices, MatricesMut};
 #[doc(hidden)]
 pub use pools::{Form, Told};
 pub use pools::{GemmElement, Precision};
+pub use with::GemmWith;
