@@ -208,6 +208,24 @@ fn errors(cases: &mut Vec<Case>) {
         let product = hard_swish_f32(far, x.view([8, 8])?, y.view_mut([1, 8])?);
         refused(product.launch(stream), &["`hard_swish_f32`", "less than 2⁵⁶"])
     }));
+    cases.push(Case::new("gemm_with: in a graph", |stream, random| {
+        let o = Operands::<bf16, bf16>::new(random, [40, 30, 600], [Order::Rows; 3]);
+        for splits in [1, 3] {
+            let (a, b, mut c) = (o.a.upload(stream)?, o.b.upload(stream)?, o.c.upload(stream)?);
+            let bias = o.bias.upload(stream)?;
+            let graph = stream.capture(|stream| {
+                let product =
+                    placed_bf16(o.a.view(&a)?, o.b.view(&b)?, o.c.view_mut(&mut c)?, o.bias.view(&bias)?, 0.5);
+                Ok(product.splits(splits).launch(stream)?)
+            })?;
+            for _ in 0..2 {
+                graph.launch(stream)?;
+            }
+            drop(graph);
+            compare::<bf16>("c", &o.c.download(stream, &c)?, &o.placed())?;
+        }
+        Ok(())
+    }));
     cases.push(Case::new("gemm_with: in the same order twice", |stream, random| {
         let o = Operands::<bf16, bf16>::new(random, [40, 30, 2000], [Order::Rows; 3]);
         let (on_a, on_b, mut on_c) = (o.a.upload(stream)?, o.b.upload(stream)?, o.c.upload(stream)?);
