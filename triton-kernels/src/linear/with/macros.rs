@@ -51,11 +51,12 @@
 /// alike. Of a split K the last program of a tile calls the function, once for each element. c is stored in the order that is passed: of a transposed c
 /// the general instance stores element by element, so that a · b as cᵀ = bᵀ · aᵀ is faster.
 ///
-/// Operands are not called `a`, `b`, `c`, `first`, `parts`, `done`, `steps` or `ordered`.
+/// Names of operands do not begin with `gemm_`.
 ///
 /// # Build time
 ///
-/// Each use compiles the function in 8 to 12 instances, those of its pair of types alone, as `cargo build` compiles every kernel.
+/// Each use compiles the function in 8 to 12 instances, those of its pair of types alone: about a second on two cores, where `triton-core` is
+/// optimised, as the documentation of [`triton`] says.
 ///
 /// # Errors
 /// `launch` returns [`Error::Shape`](crate::Error::Shape), [`Error::Instance`](crate::Error::Instance),
@@ -122,19 +123,24 @@ macro_rules! __gemm_with {
             )
         }
 
+        // Names of a kernel are compared as they are spelled: those of operands do not begin with `gemm_`.
         const _: () = {
             $crate::__fused_instances! {
                 $pair
                 fn gemm_with<const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-                    a: Tensor<$t, 2>,
-                    b: Tensor<$t, 2>,
-                    c: TensorMut<$c, 2>,
-                    #[multiple_of(16)] first: i32,
+                    gemm_a: Tensor<$t, 2>,
+                    gemm_b: Tensor<$t, 2>,
+                    gemm_c: TensorMut<$c, 2>,
+                    #[multiple_of(16)] gemm_first: i32,
                     $($operand: $kind $(<$of, $rank>)?),*
                 ) {
-                    $crate::__private::store_product::<$t, $c, BM, BN, BK, TA, TB>(a, b, c, first, |v, at| {
-                        $($epilogue)+::<BM, BN>(v, at $(, $operand)*)
-                    });
+                    $crate::__private::store_product::<$t, $c, BM, BN, BK, TA, TB>(
+                        gemm_a,
+                        gemm_b,
+                        gemm_c,
+                        gemm_first,
+                        |gemm_sums, gemm_at| $($epilogue)+::<BM, BN>(gemm_sums, gemm_at $(, $operand)*),
+                    );
                 }
             }
 
@@ -142,19 +148,26 @@ macro_rules! __gemm_with {
                 [BM, BN, BK]
                 $pair
                 fn gemm_with_split<const BM: i32, const BN: i32, const BK: i32, const TA: bool, const TB: bool>(
-                    a: Tensor<$t, 2>,
-                    b: Tensor<$t, 2>,
-                    c: TensorMut<$c, 2>,
-                    parts: TensorMut<f32, 3>,
-                    done: TensorMut<i32, 1>,
-                    #[no_specialize] steps: i32,
-                    ordered: bool,
-                    #[multiple_of(16)] first: i32,
+                    gemm_a: Tensor<$t, 2>,
+                    gemm_b: Tensor<$t, 2>,
+                    gemm_c: TensorMut<$c, 2>,
+                    gemm_parts: TensorMut<f32, 3>,
+                    gemm_done: TensorMut<i32, 1>,
+                    #[no_specialize] gemm_steps: i32,
+                    gemm_ordered: bool,
+                    #[multiple_of(16)] gemm_first: i32,
                     $($operand: $kind $(<$of, $rank>)?),*
                 ) {
                     $crate::__private::store_split_product::<$t, $c, BM, BN, BK, TA, TB>(
-                        a, b, c, parts, done, steps, ordered, first,
-                        |v, at| { $($epilogue)+::<BM, BN>(v, at $(, $operand)*) },
+                        gemm_a,
+                        gemm_b,
+                        gemm_c,
+                        gemm_parts,
+                        gemm_done,
+                        gemm_steps,
+                        gemm_ordered,
+                        gemm_first,
+                        |gemm_sums, gemm_at| $($epilogue)+::<BM, BN>(gemm_sums, gemm_at $(, $operand)*),
                     );
                 }
             }
