@@ -15,6 +15,7 @@
 //! | `first-launch` | time of a kernel's first launch in a process, with an empty and with a warm cache of code |
 //! | `compile` | time from embedded IR to PTX, and of the interpreter at stage 2; needs no GPU |
 //! | `library` | what a library builds on: gathered rows, linear layers, sums in one launch, graphs, pools |
+//! | `epilogues` | products with a function of the user's, by `gemm_with!`, beside those with ReLU and a residual |
 //! | `costs` | the constants of the compiler's cost model, measured on the GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
 //! | `sim` | a matrix product on the PTX simulator, beside the time it may take |
@@ -29,6 +30,7 @@ mod costs;
 mod cpu;
 mod data;
 mod dtype;
+mod epilogues;
 mod first_launch;
 mod fused;
 mod judge;
@@ -95,6 +97,8 @@ enum Command {
     Compile(compile::Options),
     /// What a library builds on: gathered rows, sums in one launch, graphs, pools
     Library(library::Options),
+    /// Products with an epilogue of the user's beside the library's
+    Epilogues(epilogues::Options),
     /// The constants of the compiler's cost model, measured on the GPU
     Costs(costs::Options),
     /// An addition and a matrix product on the CPU device, beside the time they may take
@@ -150,6 +154,7 @@ fn main() -> ExitCode {
         Command::FirstLaunch(options) => first_launch::first_launch(&options),
         Command::Compile(options) => compile::compile(&options),
         Command::Library(options) => library::library(&options),
+        Command::Epilogues(options) => epilogues::epilogues(&options),
         Command::Costs(options) => costs::costs(&options),
         Command::Cpu(options) => cpu::cpu(&options),
         Command::Sim(options) => sim::sim(&options),

@@ -57,6 +57,9 @@ pub use sums::Sums;
 #[cfg(feature = "linear")]
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::linear::kernels::with::{store_product, store_split_product};
+    pub use crate::linear::with::{Arguments, Product, Run, tell};
+    pub use crate::select::{Kernel, Order};
     pub use triton;
 }
 

@@ -1,4 +1,4 @@
-//! Messages of `contract!`: `tests/messages`, with the expected text of rustc 1.95.0 beside each case.
+//! Messages of `contract!` and `gemm_with!`: `tests/messages`, with the expected text of rustc 1.95.0 beside each case.
 //!
 //! Another version may word its own messages differently, so that there the texts are compared in CI alone.
 //! `TRYBUILD=overwrite cargo test -p triton-kernels --test messages` renews the expected texts.

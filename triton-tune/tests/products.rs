@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use triton::Selector;
 use triton::prelude::*;
 use triton::selection::{Call, Machine};
+use triton_kernels::gemm_with;
 use triton_kernels::linear::gemm;
 use triton_kernels::{Activation, Result};
 use triton_tune::{CostModel, Replay, Selection, Table, Tuner};
@@ -135,5 +136,26 @@ fn an_estimate_chooses_for_a_device_that_is_not_there() -> Result<()> {
     };
     // 16 tiles of 256 x 256 are a wave of 16 multiprocessors, and leave most of 132 idle.
     assert_ne!(of(132)?, of(16)?);
+    Ok(())
+}
+
+#[triton::function]
+fn negated<const BM: i32, const BN: i32>(v: Tile<f32>, _at: (i32, i32)) -> Tile<f32> {
+    -v
+}
+gemm_with!(negated_gemm, f32 => f32, negated);
+
+#[test]
+fn a_product_with_a_function_of_the_users_is_tuned_alike() -> Result<()> {
+    let stream = Device::cpu().stream()?;
+    let (trying, mut product) = (Trying::default(), Product::new(&stream)?);
+    negated_gemm(&product.a, &product.b, &mut product.c).with(&trying).launch(&stream)?;
+    assert_eq!(stream.download(&product.c)?, vec![-512.0; 64 * 64]);
+    let names = trying.names.take();
+    assert!(names.iter().any(|name| name.contains(" split in ")), "{names:?}");
+    let times = Replay::new().time("gemm-f32 negated_gemm", &KEY, "64x64x32 split in 3", 4.0);
+    let tuner = Tuner::from_vars(stream.device(), |_| None).map_err(triton::Error::other)?.measure(times);
+    let chosen = negated_gemm(&product.a, &product.b, &mut product.c).with(&tuner).selected(&stream)?;
+    assert_eq!(chosen, "64x64x32 split in 3");
     Ok(())
 }

@@ -15,6 +15,8 @@ use Part::{Named, Sample};
 /// memory, which has no code of some instances.
 pub const SETS: &[(&str, &str, Part)] = &[
     ("cpu", "gemm", Sample(200)),
+    ("cpu", "gemm", Named("gemm_with:")),
+    ("cpu", "gemm", Named("gemm_with placed_bf16 ")),
     ("cpu", "rows", Sample(300)),
     ("cpu", "conv", Sample(200)),
     ("cpu", "attention", Sample(60)),
@@ -27,6 +29,7 @@ pub const SETS: &[(&str, &str, Part)] = &[
     ("cpu", "extents", Named("sizes")),
     ("cpu", "graphs", Named("graph of")),
     ("sim", "gemm", Sample(40)),
+    ("sim", "gemm", Named("gemm_with placed_bf16 [33, 65, 40]")),
     ("sim", "rows", Sample(40)),
     ("sim", "conv", Sample(20)),
     ("sim", "attention", Sample(8)),

@@ -15,6 +15,7 @@ mod memory;
 mod operands;
 mod pools;
 mod prepared;
+pub(crate) mod with;
 
 pub use backward::{LinearBackward, linear_backward};
 pub use builder::{Gemm, Scale, gemm, gemm_batched};
@@ -27,3 +28,4 @@ pub use operands::{Matrices, MatricesMut};
 #[doc(hidden)]
 pub use pools::{Form, Told};
 pub use pools::{GemmElement, Precision};
+pub use with::GemmWith;

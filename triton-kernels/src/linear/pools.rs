@@ -4,6 +4,7 @@ use super::kernels::epilogue::Epilogue;
 use super::kernels::finish::{self, FinishKernelInstance};
 use super::kernels::sums::add_rows;
 use super::kernels::{batched::*, fused::*, int8::*, split::*, whole::*};
+use crate::__by_order as by_order;
 use crate::operation::Call;
 use crate::select::{GRANULE, Instance, Kernel, Kind, Order, Plan};
 use triton::prelude::*;
@@ -160,7 +161,7 @@ where
     }
 }
 
-fn sides(tile: [i32; 3]) -> [usize; 3] {
+pub(super) fn sides(tile: [i32; 3]) -> [usize; 3] {
     tile.map(|side| side as usize)
 }
 
@@ -187,23 +188,6 @@ macro_rules! instance {
 /// What makes a kernel split.
 fn split_of(of: &SplitChoice) -> Instance {
     instance!(of, Kernel::Split { groups: of.KL as usize, programs: 0 })
-}
-
-/// An expression for the constants of an order.
-macro_rules! by_order {
-    ($order:expr, |$a:ident, $b:ident| $body:expr) => {
-        match $order {
-            Order::NN => by_order!(@ $a = false, $b = false, $body),
-            Order::NT => by_order!(@ $a = false, $b = true, $body),
-            Order::TN => by_order!(@ $a = true, $b = false, $body),
-            Order::TT => by_order!(@ $a = true, $b = true, $body),
-        }
-    };
-    (@ $a:ident = $x:literal, $b:ident = $y:literal, $body:expr) => {{
-        const $a: bool = $x;
-        const $b: bool = $y;
-        $body
-    }};
 }
 
 /// Tells the instances of a pool with a program for each tile.

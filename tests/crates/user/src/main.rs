@@ -77,6 +77,22 @@ fn limited<const BM: i32, const BN: i32, const BK: i32>(
     c.store([i, j], minimum(g(sum) + BIAS, limit));
 }
 
+/// The library's own instances of a product, around a function that calls one of a third place and reads a vector: gelu(v + bias), no more than a limit.
+#[tri::function]
+fn biased<const BM: i32, const BN: i32>(
+    v: Tile<f32>,
+    at: (i32, i32),
+    bias: Tensor<f16, 1>,
+    limit: f32,
+) -> Tile<f32> {
+    let (_, n) = at;
+    minimum(g(v + bias.load([n], [BN]).to::<f32>().expand_dims(0)), limit)
+}
+triton_kernels::gemm_with!(
+    /// gelu(a · b + bias), no more than a limit.
+    pub biased_gemm, f16 => f16, crate::biased(bias: Tensor<f16, 1>, limit: f32)
+);
+
 /// Another library's `Tensor` in scope: in the parameters of kernels and of their functions the name is the language's.
 mod shadowed {
     use ops::Tensor;
@@ -195,6 +211,14 @@ fn main() -> triton_kernels::Result<()> {
     for (at, found) in stream.download(&own)?.into_iter().enumerate() {
         let exact = (gelu(expected(at)) + BIAS).min(4.0);
         assert!(close(found, exact), "{at}: {found}, not {exact}");
+    }
+    for splits in [1, 2] {
+        let product = biased_gemm(a, b.transpose(), shipped.view_mut([rows, columns])?, bias.view([columns])?, 4.0);
+        product.splits(splits).launch(&stream)?;
+        for (at, found) in stream.download(&shipped)?.into_iter().enumerate() {
+            let exact = gelu(expected(at) + 0.5 * (at % columns) as f32 - 4.0).min(4.0);
+            assert!((found.to_f32() - exact).abs() <= 2e-3 * exact.abs().max(1.0), "{at}: {found}, not {exact}");
+        }
     }
     println!("ok");
     Ok(())

@@ -1,5 +1,6 @@
 //! Extents at the edge: more of each than a grid has programs along its second and third axis, sizes that do not fit `usize`, strides of axes of one element.
 
+use crate::gemm::placed_bf16;
 use crate::harness::{Case, Failure, Outcome, refused};
 use triton::prelude::*;
 use triton_kernels::attention::{attention, attention_backward};
@@ -89,6 +90,18 @@ fn many(cases: &mut Vec<Case>) {
         gemm(row, row.broadcast(1, columns)?, y.view_mut([1, columns])?).launch(s)?;
         is("the product", &s.download(&y)?, 1.0)?;
         Ok(f32::NAN)
+    });
+    case("tiles of columns of a product with a function", |s, _, _| {
+        let columns = MANY * 64;
+        let one = s.tensor(&[bf16::ONE], [1, 1])?;
+        let numbers: Vec<f32> = (0..columns).map(|n| (n % 251) as f32).collect();
+        let (bias, mut y) = (s.tensor(&numbers, [columns])?, s.tensor_uninit([1, columns])?);
+        placed_bf16(&one, one.as_view().broadcast(1, columns)?, &mut y, &bias, 2.0).launch(s)?;
+        let found = s.download(&y)?;
+        match found.iter().zip(&numbers).position(|(y, number)| y.to_f32() != 2.0 + number) {
+            None => Ok(f32::NAN),
+            Some(n) => Err(Failure(format!("column {n} is {}, not {}", found[n], 2.0 + numbers[n]))),
+        }
     });
     case("images", |s, x, y| {
         let w = x.view([1, 1, 3, 1])?;

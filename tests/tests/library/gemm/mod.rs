@@ -4,8 +4,11 @@ mod errors;
 mod instances;
 mod others;
 mod products;
+mod with;
 
 use crate::harness::{Case, Family};
+
+pub(crate) use with::placed_bf16;
 
 /// Matrix products.
 pub const FAMILY: Family = Family::new("gemm", cases);
@@ -15,5 +18,6 @@ fn cases() -> Vec<Case> {
     cases.extend(instances::cases());
     cases.extend(errors::cases());
     cases.extend(others::cases());
+    cases.extend(with::cases());
     cases
 }

@@ -13,3 +13,4 @@ pub mod split;
 pub mod sums;
 pub mod vector;
 pub mod whole;
+pub mod with;
