@@ -4,14 +4,18 @@
 //! and writes down each call; where there is no rustc, the test says that it was skipped.
 #![allow(dead_code, unused_imports, reason = "`library` uses the rest of its files")]
 
+#[path = "library/declared.rs"]
+mod declared;
 #[path = "library/graphs/mod.rs"]
 mod graphs;
 #[path = "library/harness/mod.rs"]
 mod harness;
 #[path = "library/reference/mod.rs"]
 mod reference;
+#[path = "library/rows/mod.rs"]
+mod rows;
 
-use harness::{Failure, Outcome, Random};
+use harness::{Failure, Form, Outcome, Random};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use triton::prelude::*;
@@ -154,7 +158,7 @@ fn every_operation_has_forms() {
     }
     assert!(operations.len() > 40, "{operations:?}");
     for operation in &operations {
-        let is = |form: &&graphs::Form| form.name.split([' ', ',']).next() == Some(operation);
+        let is = |form: &&Form| form.name.split([' ', ',']).next() == Some(operation);
         let count = forms.iter().filter(is).count();
         assert!(count >= 2, "`{operation}` has {count} forms");
     }

@@ -54,6 +54,8 @@ fn dropout_kernel<T: Float, const R: i32, const N: i32>(
 /// assert!((400..600).contains(&y.iter().filter(|y| **y == 0.0).count()));
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: the same operation of the gradient.
 #[operation(Dropout, tuned)]
 pub fn dropout<T: FloatElement>(
     call: Call,

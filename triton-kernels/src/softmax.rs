@@ -260,6 +260,8 @@ pub fn log_softmax<'a, T: FloatElement, const R: usize>(
 /// assert_eq!(stream.download(&scores)?, [1.0, 0.0, 0.5, 0.5]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: `softmax_backward`.
 #[operation(SoftmaxInPlace, tuned)]
 pub fn softmax_in_place<T: FloatElement>(
     call: Call,
@@ -299,6 +301,8 @@ pub fn softmax_in_place<T: FloatElement>(
 /// assert!((stream.download(&x)?[2] + 4f32.ln()).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: `log_softmax_backward`.
 pub fn log_softmax_in_place<'a, T: FloatElement, const R: usize>(
     x: impl IntoViewMut<'a, T, R>,
 ) -> SoftmaxInPlace<'a, T> {

@@ -8,7 +8,10 @@ use triton_kernels::{norm::*, optim::*, softmax::*, sparse::*};
 pub const FAMILY: Family = Family::new("declared", cases);
 
 /// The extents of the operands that were passed.
-fn extents<D: Declared>(mut operation: D) -> Outcome<Vec<Vec<usize>>> {
+///
+/// # Errors
+/// If they are refused.
+pub fn extents<D: Declared>(mut operation: D) -> Outcome<Vec<Vec<usize>>> {
     operation.check()?;
     let of = |shape: Option<&mut triton_kernels::operation::Extents>| shape.map_or(Vec::new(), |of| of.all().to_vec());
     Ok(operation.shapes().into_iter().map(of).collect())
@@ -29,8 +32,11 @@ fn term(declared: &str, axis: usize, rank: usize) -> &str {
     }
 }
 
-/// Changes one extent, and says whether that was refused as it has to be.
-fn refused<D: Declared>(mut operation: D, operand: usize, axis: usize, longer: bool) -> Outcome {
+/// Changes one extent of an operation, which has to be refused.
+///
+/// # Errors
+/// If it is not.
+pub fn refused<D: Declared>(mut operation: D, operand: usize, axis: usize, longer: bool) -> Outcome {
     let mut shapes = operation.shapes();
     let present: Vec<bool> = shapes.iter().map(Option::is_some).collect();
     let Some(shape) = shapes[operand].as_mut() else { return Ok(()) };
@@ -87,6 +93,7 @@ fn cases() -> Vec<Case> {
     elements(&mut cases);
     products(&mut cases);
     blocks(&mut cases);
+    cases.extend(crate::rows::subjects().into_iter().map(|subject| subject.refuses));
     cases
 }
 
@@ -166,14 +173,6 @@ fn elements(cases: &mut Vec<Case>) {
     declared!(
         cases, "embedding_backward", embedding_backward(&dy, &ids, &mut table),
         |s| let ids = s.tensor_zeros::<i32, _>([2, 3])?; zeros!(s: dy [2, 3, 5], table [7, 5]);
-    );
-    declared!(
-        cases, "rotary", rotary(&x, &cos, &sin, Pairs::Halves, &mut y),
-        |s| zeros!(s: x [3, 5, 8], cos [3, 4], sin [3, 4], y [3, 5, 8]);
-    );
-    declared!(
-        cases, "rotary_backward", rotary_backward(&dy, &cos, &sin, Pairs::Halves, &mut dx),
-        |s| zeros!(s: dy [3, 5, 8], cos [3, 4], sin [3, 4], dx [3, 5, 8]);
     );
     declared!(
         cases, "sgd", sgd(&mut w, &g, SgdOptions::default()).velocity(&mut v).master(&mut master),

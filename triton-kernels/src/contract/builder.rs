@@ -73,6 +73,8 @@ pub struct Contraction<'a, T> {
 /// # }
 /// ```
 ///
+/// Its gradient: a contraction for each operand.
+///
 /// # Errors
 /// `launch` returns [`Error::Notation`], [`Error::Letters`], [`Error::Extent`], [`Error::Instance`] for a tile that does not exist,
 /// [`Error::Unsupported`] and [`Error::Value`] of [`Modes`], or an error of the device.

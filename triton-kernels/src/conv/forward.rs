@@ -37,6 +37,8 @@ use triton::prelude::*;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Its gradient: `conv2d_backward_input` and `conv2d_backward_weight`.
 #[operation(Conv2d, tuned)]
 pub fn conv2d<T: FloatElement>(
     call: Call,

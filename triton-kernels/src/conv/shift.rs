@@ -83,6 +83,8 @@ impl Shifts {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Its gradient: a shift-convolution by the opposite shifts.
 #[operation(ShiftConv, tuned)]
 pub fn shift_conv<T: FloatElement>(
     call: Call,

@@ -101,6 +101,8 @@ pub struct Gemm<'a, T, C> {
 /// # }
 /// ```
 ///
+/// Its gradient: `linear_backward`, or products with transposed operands.
+///
 /// # Errors
 /// `launch` returns [`Error::Shape`], [`Error::Unsupported`] where no instance has code, [`Error::Instance`], or an error of the device.
 pub fn gemm<'a, T, C>(
@@ -133,6 +135,8 @@ where
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Its gradient: products with transposed operands.
 ///
 /// # Errors
 /// As of [`gemm`].

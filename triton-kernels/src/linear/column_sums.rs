@@ -66,6 +66,8 @@ fn column_sums_kernel<T: Float, const C: i32>(
 /// assert_eq!(stream.download(&out)?, [11.0, 22.0, 33.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: a broadcast.
 #[operation(ColumnSums)]
 pub fn column_sums<T: FloatElement>(call: Call, #[axes(.., c)] x: View<T, 2>, #[axes(c)] out: Sums<T>) -> Result<()> {
     let [rows, columns] = x.shape();

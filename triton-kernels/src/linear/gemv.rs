@@ -79,6 +79,8 @@ pub struct Gemv<'a, T, C> {
 /// # }
 /// ```
 ///
+/// Its gradient: a product and an outer product, by `gemm`.
+///
 /// # Errors
 /// `launch` returns [`Error::Shape`](crate::Error::Shape), or an error of the device.
 pub fn gemv<'a, T: GemvElement<C>, C: Element>(

@@ -33,6 +33,8 @@ use triton::prelude::*;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Its gradient: products with transposed operands.
 #[operation(GroupedGemm, tuned)]
 pub fn gemm_grouped<T: FloatElement>(
     call: Call,

@@ -168,6 +168,8 @@ const SHORT: usize = 128;
 /// assert!((gradient[0] + 0.5).abs() < 1e-6 && (gradient[2] - 0.75).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: `gradient_in_place`.
 #[operation(CrossEntropy)]
 pub fn cross_entropy<T: FloatElement>(
     call: Call,

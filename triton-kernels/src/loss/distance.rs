@@ -63,6 +63,8 @@ fn distance_kernel<T: Float, const KL: bool>(
 /// assert_eq!((stream.download(&loss)?, stream.download(&dx)?), (vec![5.0], vec![1.0, 3.0]));
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: `dx`.
 #[operation(Distance)]
 pub fn mse<T: FloatElement>(
     call: Call,
@@ -106,6 +108,8 @@ pub fn mse<T: FloatElement>(
 /// assert!((stream.download(&loss)?[0] - 2f32.ln()).abs() < 1e-6);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: `dx`.
 pub fn kl_div<'a, T: FloatElement, const R: usize>(
     x: impl IntoView<'a, T, R>,
     target: impl IntoView<'a, T, R>,

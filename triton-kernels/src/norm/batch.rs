@@ -205,6 +205,8 @@ fn order([samples, _, places]: [usize; 3]) -> [usize; 3] {
 /// assert_eq!(stream.download(&y)?, [0.5, 2.5]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: training takes `batch_norm`.
 #[operation(BatchNormEval)]
 pub fn batch_norm_eval<T: FloatElement>(
     call: Call,

@@ -96,6 +96,8 @@ impl<V> Views<V> {
 /// assert_eq!(stream.download(&norm)?, [5.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: none, it is of gradients.
 #[operation(ClipByNorm)]
 pub fn clip_by_norm<T: FloatElement>(
     call: Call,

@@ -141,6 +141,8 @@ fn adamw_kernel<T: Float, const MASTER: bool, const R: i32, const N: i32>(
 /// assert_eq!(stream.download(&w)?, [0.5, 1.0]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: none, it is a step of an optimiser.
 #[operation(Sgd, tuned)]
 pub fn sgd<T: FloatElement>(
     call: Call,
@@ -200,6 +202,8 @@ pub fn sgd<T: FloatElement>(
 /// assert!((w[0] - 0.75).abs() < 1e-5 && (w[1] - 1.25).abs() < 1e-5);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: none, it is a step of an optimiser.
 #[operation(AdamW, tuned)]
 pub fn adamw<T: FloatElement>(
     call: Call,

@@ -94,6 +94,8 @@ fn attention_kernel<T: Float, const BM: i32, const BK: i32, const D: i32>(
 /// assert_eq!(stream.download(&out)?[8 * 20], 10.0);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: the launches that store scores.
 #[operation(BlockSparseAttention, tuned)]
 pub fn block_sparse_attention<T: FloatElement>(
     call: Call,

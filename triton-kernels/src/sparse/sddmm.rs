@@ -90,6 +90,8 @@ fn sddmm_kernel<T: Float, const S: i32, const BK: i32, const WHOLE: bool>(
 /// assert_eq!(stream.download(scores.values())?, [1.0; 3 * 256]);
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: `spmm`.
 #[operation(Sddmm)]
 pub fn sddmm<T: FloatElement>(
     call: Call,

@@ -124,6 +124,8 @@ fn spmm_kernel<T: Float, const BM: i32, const BN: i32, const BK: i32, const TRAN
 /// assert_eq!(stream.download(&out)?, [[8.0; 64], [16.0; 64]].concat());
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
+///
+/// Its gradient: `sddmm` and `spmm`.
 #[operation(Spmm)]
 pub fn spmm<T: FloatElement>(
     call: Call,

@@ -1,6 +1,7 @@
 //! An operation with its operands in memory, ready to be launched any number of times.
 
-use crate::harness::{Outcome, Random, Scalar, type_name};
+pub use crate::harness::Form;
+use crate::harness::{Outcome, Random, Ready, Scalar, type_name};
 use triton::{Buffer, Element, Stream};
 use triton_kernels::conv::Shifts;
 use triton_kernels::sparse::{BlockLayout, BlockMask, BlockSparse};
@@ -40,37 +41,6 @@ pub struct Sizes {
     pub shifts: Vec<(i32, i32)>,
 }
 
-/// An operation and its operands.
-pub trait Ready {
-    /// Enqueues it.
-    ///
-    /// # Errors
-    /// Of the operation.
-    fn launch(&mut self, stream: &Stream) -> Result<()>;
-
-    /// Gives everything that it writes the values of the beginning.
-    ///
-    /// # Errors
-    /// Of the device.
-    fn reset(&mut self, stream: &Stream) -> Outcome;
-
-    /// The bits of everything that it writes.
-    ///
-    /// # Errors
-    /// Of the device.
-    fn results(&self, stream: &Stream) -> Outcome<Vec<u64>>;
-}
-
-type Make = dyn Fn(&Stream, &mut Random) -> Outcome<Box<dyn Ready>> + Send + Sync;
-
-/// One way to call an operation.
-pub struct Form {
-    /// The operation, its element type, and the way.
-    pub name: String,
-    /// Makes its operands.
-    pub make: Box<Make>,
-}
-
 /// Whole numbers from −2 to 2: their sums are exact in any order.
 fn whole<T: Scalar>(random: &mut Random, count: usize) -> Vec<T> {
     (0..count).map(|_| T::of(f64::from(random.i32(-2..=2)))).collect()
@@ -108,7 +78,7 @@ impl<T: FloatElement + Scalar, F: Fn(&mut Desk<T>, &Stream) -> Result<()>> Ready
         Ok(())
     }
 
-    fn results(&self, stream: &Stream) -> Outcome<Vec<u64>> {
+    fn results(&mut self, stream: &Stream) -> Outcome<Vec<u64>> {
         let mut bits = Vec::new();
         for y in self.desk.y.iter().chain(self.desk.s.iter().map(BlockSparse::values)) {
             bits.extend(stream.download(y)?.into_iter().map(Element::to_bits));

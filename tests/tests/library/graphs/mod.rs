@@ -10,8 +10,7 @@ mod rows;
 mod sparse;
 mod updates;
 
-use crate::harness::{Case, Failure, Family, Outcome, Random};
-pub use form::Form;
+use crate::harness::{Case, Failure, Family, Form, Outcome, Random};
 use triton::Stream;
 
 /// One case for each way to call an operation.
@@ -29,7 +28,8 @@ pub fn forms() -> Vec<Form> {
         sparse::forms,
         contractions::forms,
     ];
-    families.into_iter().flat_map(|forms| forms()).collect()
+    let subjects = crate::rows::subjects().into_iter().flat_map(|subject| subject.forms);
+    families.into_iter().flat_map(|forms| forms()).chain(subjects).collect()
 }
 
 fn cases() -> Vec<Case> {

@@ -1,11 +1,11 @@
-//! Softmax, losses, activations, dropout, look-ups, rotations and sums over rows.
+//! Softmax, losses, activations, dropout, look-ups and sums over rows.
 
 use super::form::{Desk, Form, Sizes, first, form};
 use crate::harness::Scalar;
 use triton::prelude::*;
 use triton_kernels::activation::{activation, activation_backward, gated, gated_backward};
 use triton_kernels::dropout::dropout;
-use triton_kernels::embedding::{Pairs, embedding, embedding_backward, rotary, rotary_backward};
+use triton_kernels::embedding::{embedding, embedding_backward};
 use triton_kernels::linear::column_sums;
 use triton_kernels::loss::{cross_entropy, kl_div, mse};
 use triton_kernels::softmax::{
@@ -40,18 +40,6 @@ fn of<T: FloatElement + Scalar>(forms: &mut Vec<Form>) {
                     .launch(s)
             }));
         }
-    }
-    for pairs in [Pairs::Halves, Pairs::Adjacent] {
-        let sizes = || Sizes { x: vec![60], f: vec![15, 15], y: vec![60], ..Sizes::default() };
-        let shape = [3, 2, 10];
-        forms.push(form::<T>(format!("rotary {pairs:?}"), sizes(), move |d, s| {
-            let (cosines, sines) = (d.f[0].view([3, 5])?, d.f[1].view([3, 5])?);
-            rotary(d.x[0].view(shape)?, cosines, sines, pairs, d.y[0].view_mut(shape)?).launch(s)
-        }));
-        forms.push(form::<T>(format!("rotary_backward {pairs:?}"), sizes(), move |d, s| {
-            let (cosines, sines) = (d.f[0].view([3, 5])?, d.f[1].view([3, 5])?);
-            rotary_backward(d.x[0].view(shape)?, cosines, sines, pairs, d.y[0].view_mut(shape)?).launch(s)
-        }));
     }
 }
 

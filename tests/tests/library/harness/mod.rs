@@ -8,6 +8,7 @@ mod compare;
 pub mod hostile;
 mod numbers;
 mod operand;
+mod subject;
 
 use std::fmt;
 use triton::Stream;
@@ -15,6 +16,8 @@ use triton::Stream;
 pub use compare::{agrees, compare, same};
 pub use numbers::{gradient, normals, operand, order, pairs};
 pub use operand::{Operand, Order, Scalar, normal};
+pub(crate) use subject::subject;
+pub use subject::{Form, OnTensors, Ready, Subject, Visitor, filled};
 
 /// What went wrong in a case, in words.
 #[derive(Debug)]

@@ -1,11 +1,24 @@
 //! Embeddings and rotary embeddings.
 
 use super::{gradient, normals, order};
-use crate::harness::{Case, Failure, Operand, Scalar, compare, refused, same, type_name};
+use crate::harness::{Case, Failure, Operand, Scalar, Subject, compare, refused, same, subject, type_name};
 use crate::reference::rotary as reference;
 use triton::{bf16, f16};
 use triton_kernels::FloatElement;
 use triton_kernels::embedding::{Pairs, embedding, embedding_backward, rotary, rotary_backward};
+
+pub(super) fn subjects() -> Vec<Subject> {
+    vec![
+        subject!(
+            "rotary", rotary(&x, &cos, &sin, Pairs::Halves, &mut y);
+            x [3, 5, 8], cos: f32 [3, 4], sin: f32 [3, 4], y [3, 5, 8],
+        ),
+        subject!(
+            "rotary_backward", rotary_backward(&dy, &cos, &sin, Pairs::Adjacent, &mut dx);
+            dy [3, 5, 8], cos: f32 [3, 4], sin: f32 [3, 4], dx [3, 5, 8],
+        ),
+    ]
+}
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -1,37 +1,32 @@
 //! Cases of operations over rows.
 
-mod activation;
-mod column_sums;
-mod distance;
-mod dropout;
-mod groups;
-mod lookup;
-mod loss;
-mod norm;
-mod optim;
-mod softmax;
-
-use crate::harness::{Case, Family, gradient, normals, operand, order, pairs};
+use crate::harness::{Case, Family, Subject, gradient, normals, operand, order, pairs};
 use crate::reference::number::Number;
 
 /// Operations over rows.
 pub const FAMILY: Family = Family::new("rows", cases);
 
-fn cases() -> Vec<Case> {
-    let files = [
-        column_sums::cases,
-        softmax::cases,
-        norm::cases,
-        activation::cases,
-        distance::cases,
-        dropout::cases,
-        loss::cases,
-        lookup::cases,
-        optim::cases,
-        groups::cases,
-    ];
-    files.iter().flat_map(|cases| cases()).collect()
+/// Declares the files of the family, each of which has `cases`. Those behind `subjects` have `subjects`, too: what `declared`, `graphs` and `launches`
+/// try of an operation.
+macro_rules! files {
+    ($($file:ident)*; subjects $($subject:ident)*) => {
+        $(mod $file;)*
+        $(mod $subject;)*
+
+        fn cases() -> Vec<Case> {
+            let files: &[fn() -> Vec<Case>] = &[$($file::cases,)* $($subject::cases,)*];
+            files.iter().flat_map(|cases| cases()).collect()
+        }
+
+        /// What is tried of each operation of the family.
+        pub fn subjects() -> Vec<Subject> {
+            let files: &[fn() -> Vec<Subject>] = &[$($subject::subjects,)*];
+            files.iter().flat_map(|subjects| subjects()).collect()
+        }
+    };
 }
+
+files! { column_sums softmax norm activation distance dropout loss optim groups; subjects lookup }
 
 /// A function of rows, applied to each.
 fn by_rows<A>(x: &[A], columns: usize, f: impl Fn(usize, &[A]) -> Vec<Number>) -> Vec<Number> {
