@@ -153,7 +153,7 @@ fn a_product_with_a_function_of_the_users_is_tuned_alike() -> Result<()> {
     assert_eq!(stream.download(&product.c)?, vec![-512.0; 64 * 64]);
     let names = trying.names.take();
     assert!(names.iter().any(|name| name.contains(" split in ")), "{names:?}");
-    let times = Replay::new().time("gemm-f32 negated_gemm", &KEY, "64x64x32 split in 3", 4.0);
+    let times = Replay::new().time("gemm-f32 with negated_gemm", &KEY, "64x64x32 split in 3", 4.0);
     let tuner = Tuner::from_vars(stream.device(), |_| None).map_err(triton::Error::other)?.measure(times);
     let chosen = negated_gemm(&product.a, &product.b, &mut product.c).with(&tuner).selected(&stream)?;
     assert_eq!(chosen, "64x64x32 split in 3");

@@ -3,7 +3,9 @@
 use crate::harness::{Case, Failure, Operand, Order, Outcome, Random, Scalar, compare, refused};
 use crate::reference::gemm as reference;
 use crate::reference::number::Number;
+use triton::Selector;
 use triton::prelude::*;
+use triton::selection::Call;
 use triton_kernels::__private::Product;
 use triton_kernels::linear::{GemmWith, gemm};
 use triton_kernels::{Activation, gemm_with};
@@ -186,7 +188,28 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+/// Chooses the last member that fits, after it has launched each.
+struct Last;
+
+impl Selector for Last {
+    fn select(&self, call: &mut Call<'_>) -> triton::Result<Option<usize>> {
+        let fitting: Vec<usize> = (0..call.members()).filter(|index| call.fits(*index)).collect();
+        fitting.iter().try_for_each(|index| call.launch(*index).map(drop))?;
+        Ok(fitting.last().copied())
+    }
+}
+
 fn errors(cases: &mut Vec<Case>) {
+    cases.push(Case::new("gemm_with: a selector chooses", |stream, random| {
+        let o = Operands::<bf16, bf16>::new(random, [40, 30, 600], [Order::Rows; 3]);
+        let make: Make<_, _, _> = |[a, b], c, _, bias| placed_bf16(a, b, c, bias, 0.5);
+        let (selected, _) = o.with(stream, make, |product| Ok(product.with(&Last).selected(stream)?))?;
+        let (default, _) = o.with(stream, make, |product| Ok(product.selected(stream)?))?;
+        if selected == default {
+            return Err(Failure(format!("{selected} is selected by both")));
+        }
+        o.compare(stream, make, &o.placed(), |product| product.with(&Last))
+    }));
     cases.push(Case::new("gemm_with: refuses shapes", |stream, _| {
         let (x, mut y) = (stream.zeros::<f32>(64)?, stream.zeros::<f32>(64)?);
         let product = hard_swish_f32(x.view([4, 16])?, x.view([8, 8])?, y.view_mut([4, 8])?);

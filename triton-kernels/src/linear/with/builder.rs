@@ -2,7 +2,7 @@
 
 use super::{Arguments, Product, Run};
 use crate::error::{Result, extent, size};
-use crate::grid::parts;
+use crate::grid::{MOST, parts};
 use crate::linear::ask::{Asked, Repeat};
 use crate::linear::choose::{Source, Wanted, choose, instances};
 use crate::linear::operands::{Matrices, MatricesMut, is_aligned, ordered};
@@ -39,8 +39,8 @@ impl<P: Product> Source for Of<P> {
         std::any::type_name::<P::C>()
     }
 
-    fn suffix(_form: Form) -> String {
-        format!(" {}", P::NAME)
+    fn suffix(_: Form) -> String {
+        format!(" with {}", P::NAME)
     }
 }
 
@@ -84,8 +84,8 @@ impl<'a, P: Product> GemmWith<'a, P> {
         GemmWith { request: self.request.instance(name), ..self }
     }
 
-    /// Lets a selector choose the instance and the number of splits: see [`Gemm::with`](crate::linear::Gemm::with). In tables the operation has the name of
-    /// the product behind it: `gemm-bf16 hard_swish_gemm`.
+    /// Lets a selector choose the instance and the number of splits, as [`Gemm::with`](crate::linear::Gemm::with) does. In tables the product has the
+    /// name of the operation behind it.
     pub fn with(self, selector: &'a dyn Selector) -> Self {
         GemmWith { request: self.request.with(selector), ..self }
     }
@@ -130,7 +130,8 @@ impl<'a, P: Product> GemmWith<'a, P> {
     pub fn launch(self, stream: &Stream) -> Result<()> {
         let call = Call::new(self.request, stream, None);
         let mut prepared = self.prepare(call)?;
-        match call.selector() {
+        let is_one = prepared.c.shape()[1].div_ceil(prepared.tile()[1]) <= MOST;
+        match call.selector().filter(|_| is_one) {
             Some(selector) => prepared.asking(call, |asked| asked.launch(stream, selector)),
             None => prepared.enqueue(call),
         }
@@ -173,23 +174,26 @@ fn kind<P: Product>() -> Kind {
 }
 
 impl<P: Product> Prepared<'_, P> {
+    /// Rows and columns of the smallest tile that a launch may take: instances for unaligned operands have 64 of both.
+    fn tile(&self) -> [usize; 2] {
+        [self.plan.tile[0].min(64), self.plan.tile[1].min(64)]
+    }
+
     /// Asks a selector of the caller's.
     fn asking<R>(&mut self, call: Call<'_>, ask: impl FnOnce(&mut Asked<'_>) -> Result<R>) -> Result<R> {
         let wanted = Wanted { op: call.op, splits: self.splits, instance: None, aligned: self.aligned };
-        let (problem, plan) = (self.problem, self.plan);
+        let (problem, chosen) = (self.problem, (Form::Fused, self.plan));
         let mut product = Repeated { prepared: self, call };
-        ask(&mut Asked::new::<Of<P>>(problem, (Form::Fused, plan), &wanted, call.stream, &mut product))
+        ask(&mut Asked::new::<Of<P>>(problem, chosen, &wanted, call.stream, &mut product))
     }
 
     fn enqueue(&mut self, call: Call<'_>) -> Result<()> {
-        let Prepared { a, b, c, operands, problem, plan, deterministic, .. } = self;
-        let (a, b, operands, plan, deterministic) = (*a, *b, *operands, *plan, *deterministic);
-        let [m, n] = c.shape();
+        let [rows, columns] = self.tile();
+        let Prepared { a, b, operands, problem, plan, deterministic, .. } = *self;
+        let [m, n] = self.c.shape();
         if m == 0 {
             return Ok(());
         }
-        // Instances for unaligned operands have tiles of 64 rows and columns.
-        let [rows, columns] = [plan.tile[0].min(64), plan.tile[1].min(64)];
         // b may be passed as it is stored, transposed.
         let of_n = match problem.order {
             Order::NN | Order::TN => 1,
@@ -209,7 +213,7 @@ impl<P: Product> Prepared<'_, P> {
             let arguments = Arguments {
                 a,
                 b: b.narrow(of_n, part.clone())?,
-                c: c.reborrow().narrow(1, part)?,
+                c: self.c.reborrow().narrow(1, part)?,
                 first,
                 parts: sums.view_mut(of_parts)?,
                 done: done.view_mut([of_done])?,
