@@ -13,6 +13,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 use triton::metadata::{Image, KernelMetadata};
 use triton::prelude::*;
+use triton_kernels::linear::gemm;
+use triton_kernels::linear::kernels::whole::{ProductChoice, product_pool};
 use triton_select::Selection;
 
 /// Elements: one program, so that the device is never behind.
@@ -20,6 +22,8 @@ const N: i32 = 512;
 
 /// Most host time of ours over the bare call.
 const TARGET: f64 = 1.1;
+/// The same of the library's product, which checks its operands and looks for its choice.
+const OF_LIBRARY: f64 = 1.2;
 
 /// Options of `launch`.
 #[derive(Args, Debug)]
@@ -71,6 +75,7 @@ pub fn launch(options: &Options) -> Outcome {
         (product as Mapped, "the product of ones is not K"),
         (chosen, "the product of ones by a pool is not K"),
         (products, "the two products of ones are not 2 · K"),
+        (library, "the library's product of ones is not K"),
     ];
     for (compare, message) in mapped {
         let Some((compared, right)) = compare(options, &stream)? else {
@@ -172,6 +177,32 @@ fn chosen(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, boo
         on.map_or(Ok(()), |stream| launch.launch(stream, |_| (1, 1)))?;
         Ok(first)
     })
+}
+
+/// As [`product`], by the library, which has chosen for the product before.
+fn library(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, bool)>> {
+    let members = product_pool::<bf16, false, false>().members();
+    let mut found = None;
+    let compared = product_of_ones(options, stream, |x, y, mut out, on| {
+        let metadata = match found {
+            Some(metadata) => metadata,
+            None => {
+                let name = gemm(x, y, out.reborrow()).selected(stream)?;
+                let is = |of: &ProductChoice| format!("{}x{}x{}", of.BM, of.BN, of.BK) == name;
+                let member = members.iter().find(|member| is(member.choice()));
+                let unknown =
+                    || triton::Error::other(std::io::Error::other(format!("{name} is no instance of `product`")));
+                *found.insert(member.ok_or_else(unknown)?.metadata())
+            }
+        };
+        on.map_or(Ok(()), |stream| gemm(x, y, out).launch(stream))?;
+        Ok(metadata)
+    })?;
+    let named = |(compared, right): (Comparison, bool)| {
+        let kernel = format!("`gemm`, {}", compared.kernel);
+        (Comparison { kernel, target: OF_LIBRARY, ..compared }, right)
+    };
+    Ok(compared.map(named))
 }
 
 /// A product of 128 x 64 by 64 x 256, whose views are made for each launch. `launch` says what it launches, and enqueues it if it is given a
