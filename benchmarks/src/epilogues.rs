@@ -26,7 +26,7 @@ gemm_with!(relu_gemm, bf16 => bf16, relu);
 
 #[triton::function]
 fn hard_swish<const BM: i32, const BN: i32>(v: Tile<f32>, _at: (i32, i32)) -> Tile<f32> {
-    v * minimum(maximum(v + 3.0, 0.0), 6.0) / 6.0
+    v * minimum(maximum(v + 3.0, 0.0), 6.0) * (1.0 / 6.0)
 }
 gemm_with!(hard_swish_gemm, bf16 => bf16, hard_swish);
 

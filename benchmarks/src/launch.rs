@@ -14,7 +14,7 @@ use std::time::Instant;
 use triton::metadata::{Image, KernelMetadata};
 use triton::prelude::*;
 use triton_kernels::linear::gemm;
-use triton_kernels::linear::kernels::whole::{ProductChoice, product_pool};
+use triton_kernels::linear::kernels::whole::{ProductChoice, TransposedChoice, product_pool, transposed_pool};
 use triton_select::Selection;
 
 /// Elements: one program, so that the device is never behind.
@@ -179,20 +179,29 @@ fn chosen(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, boo
     })
 }
 
+/// The instance of the library of a name, of b stored \[K, N\].
+fn instance(name: &str) -> Option<&'static KernelMetadata> {
+    let (tile, is_transposed) = name.strip_suffix(" transposed").map_or((name, false), |tile| (tile, true));
+    if is_transposed {
+        let members = transposed_pool::<bf16, false, false>().members().iter();
+        let is = |of: &TransposedChoice| format!("{}x{}x{}", of.BM, of.BN, of.BK) == tile;
+        return members.map(|member| (member.choice(), member.metadata())).find(|(of, _)| is(of)).map(|found| found.1);
+    }
+    let members = product_pool::<bf16, false, false>().members().iter();
+    let is = |of: &ProductChoice| format!("{}x{}x{}", of.BM, of.BN, of.BK) == tile;
+    members.map(|member| (member.choice(), member.metadata())).find(|(of, _)| is(of)).map(|found| found.1)
+}
+
 /// As [`product`], by the library, which has chosen for the product before.
 fn library(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, bool)>> {
-    let members = product_pool::<bf16, false, false>().members();
     let mut found = None;
     let compared = product_of_ones(options, stream, |x, y, mut out, on| {
         let metadata = match found {
             Some(metadata) => metadata,
             None => {
                 let name = gemm(x, y, out.reborrow()).selected(stream)?;
-                let is = |of: &ProductChoice| format!("{}x{}x{}", of.BM, of.BN, of.BK) == name;
-                let member = members.iter().find(|member| is(member.choice()));
-                let unknown =
-                    || triton::Error::other(std::io::Error::other(format!("{name} is no instance of `product`")));
-                *found.insert(member.ok_or_else(unknown)?.metadata())
+                let unknown = || triton::Error::other(std::io::Error::other(format!("{name} is no instance")));
+                *found.insert(instance(&name).ok_or_else(unknown)?)
             }
         };
         on.map_or(Ok(()), |stream| gemm(x, y, out).launch(stream))?;

@@ -3,10 +3,11 @@
 use super::choose::{Source, Wanted, instances};
 use super::pools::Form;
 use crate::error::Result;
-use crate::select::{Candidates, Kernel, Plan, Problem};
+use crate::select::{Candidates, Kernel, Kind, Order, Plan, Problem};
 use std::any::TypeId;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
 use triton::selection::{Key, Machine, Pending, run, selected};
 use triton::{LaunchArg, Selector, Stream};
 use triton_select::{Candidate as _, Candidates as _};
@@ -23,14 +24,39 @@ pub(super) trait Repeat {
     fn enqueue(&mut self, plan: Plan) -> Result<()>;
 }
 
+/// What is chosen among for all products of a source: built once, since it has hundreds of names.
+struct Listed {
+    of: (TypeId, Kind, Order, Form, Machine, Option<usize>),
+    candidates: Candidates,
+    name: String,
+    id: usize,
+}
+
+/// The lists that were asked for, of which a program has a few.
+static LISTS: Mutex<Vec<Arc<Listed>>> = Mutex::new(Vec::new());
+
+fn listed<S: Source>(problem: &Problem, form: Form, stream: &Stream) -> Arc<Listed> {
+    let of = (TypeId::of::<S>(), problem.kind, problem.order, form, problem.machine, stream.device().ordinal());
+    let mut all = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = all.iter().find(|list| list.of == of) {
+        return found.clone();
+    }
+    let candidates = Candidates::new(*problem, instances::<S>(problem, form, stream));
+    let name = format!("{}{}", candidates.op(), S::suffix(form));
+    let mut hasher = DefaultHasher::new();
+    (TypeId::of::<S>(), problem.kind, problem.order, form as u8, candidates.id()).hash(&mut hasher);
+    let made = Arc::new(Listed { of, candidates, name, id: hasher.finish() as usize });
+    all.push(made.clone());
+    made
+}
+
 /// A product whose plan is to be chosen.
 pub(super) struct Asked<'p> {
+    list: Arc<Listed>,
     candidates: Candidates,
     /// What is chosen without a selector.
     plan: Plan,
     splits: Option<usize>,
-    name: String,
-    id: usize,
     key: Key,
     product: &'p mut dyn Repeat,
 }
@@ -43,16 +69,14 @@ impl<'p> Asked<'p> {
         stream: &Stream,
         product: &'p mut dyn Repeat,
     ) -> Asked<'p> {
-        let candidates = Candidates::new(problem, instances::<S>(&problem, form, stream));
-        let name = format!("{}{}", candidates.op(), S::suffix(form));
-        let mut hasher = DefaultHasher::new();
-        (TypeId::of::<S>(), problem.kind, problem.order, form as u8, candidates.id()).hash(&mut hasher);
+        let list = listed::<S>(&problem, form, stream);
+        let candidates = list.candidates.of(problem);
         let [m, n, k, a, b, _] = candidates.key();
         let mut key = Key::from([m, n, k, a, b, i64::from(wanted.aligned)]);
         if problem.batch > 1 {
             key.push(problem.batch);
         }
-        Asked { candidates, plan, splits: wanted.splits, name, id: hasher.finish() as usize, key, product }
+        Asked { list, candidates, plan, splits: wanted.splits, key, product }
     }
 
     /// Enqueues what the selector chooses.
@@ -77,7 +101,7 @@ impl<'p> Asked<'p> {
 
 impl Pending for Asked<'_> {
     fn pool(&self) -> (&str, usize, usize) {
-        (&self.name, self.candidates.len() + 1, self.id)
+        (&self.list.name, self.candidates.len() + 1, self.list.id)
     }
 
     fn name(&self, index: usize) -> Option<&dyn fmt::Display> {

@@ -4,6 +4,7 @@ use super::estimate::estimate;
 use super::{Instance, Kernel, Kind, Plan, Problem};
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 use triton_select::{Candidate as _, Candidates as _, List, Record};
 
 /// Numbers of splits: all that the rows come to on the shapes that they were made for, or one within a sixteenth.
@@ -117,6 +118,11 @@ impl triton_select::Candidate for Candidate {
 #[derive(Clone)]
 pub struct Candidates {
     problem: Problem,
+    list: Arc<Listed>,
+}
+
+/// What is the same for all products of a type and order on a machine.
+struct Listed {
     op: &'static str,
     id: u64,
     splits: Vec<usize>,
@@ -140,7 +146,12 @@ impl Candidates {
             Kind::I8 => "gemm-i8",
         };
         let id = List::new(op, &all).id();
-        Candidates { problem, op, id, splits, all }
+        Candidates { problem, list: Arc::new(Listed { op, id, splits, all }) }
+    }
+
+    /// The same for another product of the type, the order and the machine: nothing is allocated.
+    pub fn of(&self, problem: Problem) -> Candidates {
+        Candidates { problem, list: self.list.clone() }
     }
 
     /// The numbers that tables and models know the product by: M, N, K, whether a and b are transposed, and 1, for operands whose rows begin at
@@ -158,12 +169,12 @@ impl Candidates {
 
     /// A candidate of a number.
     pub fn get(&self, index: usize) -> Option<&Candidate> {
-        self.all.get(index)
+        self.list.all.get(index)
     }
 
     /// All of them, in the order of their numbers.
     pub fn all(&self) -> impl Iterator<Item = &Candidate> {
-        self.all.iter()
+        self.list.all.iter()
     }
 
     /// [`Candidate::estimate`] of the candidate of a number.
@@ -173,14 +184,14 @@ impl Candidates {
 
     /// The instances, each once.
     pub fn instances(&self) -> Vec<Instance> {
-        let mut all: Vec<Instance> = self.all.iter().map(Candidate::instance).collect();
+        let mut all: Vec<Instance> = self.list.all.iter().map(Candidate::instance).collect();
         all.dedup();
         all
     }
 
     /// What the rows of the table choose among the instances.
     pub fn row(&self) -> Option<Plan> {
-        super::plans(&self.problem).find(|row| self.all.iter().any(|candidate| candidate.is_of(row)))
+        super::plans(&self.problem).find(|row| self.list.all.iter().any(|candidate| candidate.is_of(row)))
     }
 
     /// The number of the candidate that is [`row`](Candidates::row), or the one in the nearest number of splits.
@@ -193,47 +204,47 @@ impl Candidates {
 
     /// Those that fit the product, with their numbers.
     pub fn fitting(&self) -> impl Iterator<Item = (usize, &Candidate)> {
-        self.all.iter().enumerate().filter(|(_, candidate)| candidate.fits(&self.problem, &self.splits))
+        self.list.all.iter().enumerate().filter(|(_, candidate)| candidate.fits(&self.problem, &self.list.splits))
     }
 
     /// A line of a table: the time of a candidate that was measured.
     pub fn record(&self, index: usize, us: f64) -> Record {
-        triton_select::Table::record(self, self.id, &self.key(), index, us)
+        triton_select::Table::record(self, self.list.id, &self.key(), index, us)
     }
 }
 
 impl triton_select::Candidates for Candidates {
     fn op(&self) -> Cow<'_, str> {
-        self.op.into()
+        self.list.op.into()
     }
 
     fn id(&self) -> u64 {
-        self.id
+        self.list.id
     }
 
     fn len(&self) -> usize {
-        self.all.len()
+        self.list.all.len()
     }
 
     fn name(&self, index: usize) -> Cow<'_, str> {
-        self.all.get(index).map(Candidate::name).unwrap_or_default()
+        self.list.all.get(index).map(Candidate::name).unwrap_or_default()
     }
 
     fn feature(&self, index: usize, name: &str) -> Option<f32> {
-        self.all.get(index)?.feature(name)
+        self.list.all.get(index)?.feature(name)
     }
 
     fn fingerprint(&self, index: usize) -> u64 {
-        self.all.get(index).map_or(0, Candidate::fingerprint)
+        self.list.all.get(index).map_or(0, Candidate::fingerprint)
     }
 
     fn fits(&self, index: usize) -> bool {
-        self.all.get(index).is_some_and(|candidate| candidate.fits(&self.problem, &self.splits))
+        self.list.all.get(index).is_some_and(|candidate| candidate.fits(&self.problem, &self.list.splits))
     }
 }
 
 impl fmt::Debug for Candidates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Candidates({} {:?}, {} of them)", self.op, self.key(), self.all.len())
+        write!(f, "Candidates({} {:?}, {} of them)", self.list.op, self.key(), self.list.all.len())
     }
 }

@@ -74,7 +74,7 @@ impl SimOptions {
         SimOptions { capability, ..self }
     }
 
-    /// Has this many multiprocessors: what follows from them of a [machine](Device::machine), such as a number of splits, is that of a GPU of this
+    /// Has this many multiprocessors: what follows from them of a [machine](crate::Device::machine), such as a number of splits, is that of a GPU of this
     /// size. By default kernels see four, and what is chosen is what an H200 runs.
     ///
     /// ```
