@@ -13,7 +13,6 @@ use triton_kernels::linear::gemm;
 const BIAS: f32 = 0.25 * OFFSETS[1];
 const OFFSETS: [f32; 2] = [1.0, 2.0];
 
-mod renamed;
 
 mod re_exported {
     pub use ops::scaled;
@@ -130,7 +129,6 @@ fn main() -> triton_kernels::Result<()> {
         store(x + arange(0, 64), twice(load(x + arange(0, 64), true)), true);
     }
 
-    renamed::run()?;
 
     let stream = Device::cpu().stream()?;
     let values: Vec<f32> = (0..200).map(|i| i as f32 / 50.0 - 2.0).collect();

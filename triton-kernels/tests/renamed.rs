@@ -1,6 +1,8 @@
 //! The names of the library that changed: what CHANGELOG.md says of them compiles, and runs.
 
-use tri::prelude::*;
+#![cfg(feature = "default")]
+
+use triton::prelude::*;
 use triton_kernels::activation::{Activation, activation, gated};
 use triton_kernels::attention::{attention, attention_backward};
 use triton_kernels::dropout::dropout;
@@ -51,8 +53,8 @@ fn others(s: &Stream) -> Result<()> {
     embedding(&a, &ids, &mut s.tensor_zeros([2, 5])?).launch(s)
 }
 
-/// Runs all of them on the CPU.
-pub fn run() -> Result<()> {
+#[test]
+fn the_new_names_of_the_changelog_run() -> Result<()> {
     let stream = Device::cpu().stream()?;
     rows::<f32>(&stream)?;
     rows::<bf16>(&stream)?;
