@@ -1,4 +1,4 @@
-//! Convolutions and their gradients as implicit products of matrices, and shift-convolutions.
+//! Convolutions and their gradients as implicit products of matrices, shift-convolutions, and pixel shuffle.
 //!
 //! A convolution is a product whose left operand is read out of the image while it is multiplied: Tillet's thesis (2020), section 4.1.2, and
 //! Tillet and Cox, "Input-aware auto-tuning of compute-bound HPC kernels" (SC 2017), section 3.3. There, tables of increments spare the divisions that
@@ -16,11 +16,13 @@ mod kernels;
 mod product;
 mod shape;
 mod shift;
+mod shuffle;
 
 pub use backward_input::{Conv2dBackwardInput, conv2d_backward_input};
 pub use backward_weight::{Conv2dBackwardWeight, conv2d_backward_weight};
 pub use forward::{Conv2d, conv2d};
 pub use shift::{ShiftConv, Shifts, shift_conv};
+pub use shuffle::{PixelShuffle, PixelShuffleBackward, pixel_shuffle, pixel_shuffle_backward};
 
 /// The shape \[n, p, q, k\] of [`conv2d`]'s output, of x \[n, h, w, c\] and w \[k, r, s, c\].
 ///

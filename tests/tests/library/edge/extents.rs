@@ -7,6 +7,7 @@ use triton_kernels::attention::{attention, attention_backward};
 use triton_kernels::contract::contract;
 use triton_kernels::contract::{Modes, ModesMut};
 use triton_kernels::conv::{Shifts, conv2d, conv2d_backward_input, conv2d_backward_weight, shift_conv};
+use triton_kernels::conv::{pixel_shuffle, pixel_shuffle_backward};
 use triton_kernels::linear::{gemm, gemm_batched};
 use triton_kernels::sparse::*;
 use triton_kernels::{embedding::*, norm::*, softmax::*};
@@ -136,6 +137,14 @@ fn many(cases: &mut Vec<Case>) {
     case("filters of a shift-convolution", |s, x, y| {
         let shifts = Shifts::new(s, &[(0, 0)])?;
         shift_conv(x.view([1, 1, 1, 1])?, x.view([MANY, 1])?, &shifts, y.view_mut([1, 1, 1, MANY])?).launch(s)?;
+        Ok(1.0)
+    });
+    case("images of a pixel shuffle", |s, x, y| {
+        pixel_shuffle(x.view([MANY, 1, 1, 4])?, 2, y.view_mut([MANY, 2, 2, 1])?).launch(s)?;
+        Ok(1.0)
+    });
+    case("rows of the gradient of a pixel shuffle", |s, x, y| {
+        pixel_shuffle_backward(x.view([1, 3 * MANY, 3, 1])?, 3, y.view_mut([1, MANY, 1, 9])?).launch(s)?;
         Ok(1.0)
     });
     case("groups of a norm", |s, x, y| {
