@@ -200,7 +200,7 @@ fn library(options: &Options, stream: &Stream) -> Outcome<Option<(Comparison, bo
             Some(metadata) => metadata,
             None => {
                 let name = gemm(x, y, out.reborrow()).selected(stream)?;
-                let unknown = || triton::Error::other(std::io::Error::other(format!("{name} is no instance")));
+                let unknown = || triton::Error::other(std::io::Error::other(format!("{name} is unknown")));
                 *found.insert(instance(&name).ok_or_else(unknown)?)
             }
         };
