@@ -8,8 +8,8 @@ use triton::prelude::*;
 use triton::sim::SimOptions;
 use triton_kernels::attention::attention;
 use triton_kernels::contract::contract;
-use triton_kernels::conv::conv2d;
-use triton_kernels::linear::{GemmElement, gemm};
+use triton_kernels::conv::{Shifts, conv2d, shift_conv};
+use triton_kernels::linear::{GemmElement, gemm, gemm_grouped};
 use triton_kernels::norm::layer_norm;
 use triton_kernels::{Activation, Result};
 
@@ -114,6 +114,14 @@ fn other_operations_run_where_they_are_chosen() -> Result<()> {
                 (zeros.slice(..64 * channels)?.view([1, 8, 8, channels])?, zeros.view([channels, 1, 1, channels])?);
             conv2d(x, w, &mut y).selected(&stream)?;
         }
+        // Groups of many rows, and many tiles of a shift-convolution, ask for the largest tiles.
+        let (ends, mut c) = (stream.tensor(&[128, 256], [2])?, stream.tensor_uninit::<f16, _>([256, 128])?);
+        let (a, b) = (zeros.slice(..256 * 64)?.view([256, 64])?, zeros.slice(..2 * 64 * 128)?.view([2, 64, 128])?);
+        gemm_grouped(a, b, &ends, &mut c).selected(&stream)?;
+        let shifts = Shifts::new(&stream, &[(0, 1); 8])?;
+        let (x, mut y) = (stream.zeros::<f16>(18_432 * 8)?, stream.tensor_uninit::<f16, _>([2, 96, 96, 128])?);
+        let w = zeros.slice(..128 * 8)?.view([128, 8])?;
+        shift_conv(x.view([2, 96, 96, 8])?, w, &shifts, &mut y).selected(&stream)?;
         let mut z = stream.tensor_uninit::<f16, _>([16, 16, 16])?;
         let cube = zeros.view([16, 16, 16])?;
         contract("iqa,qja->ija", cube, cube, &mut z).selected(&stream)?;

@@ -32,7 +32,7 @@ impl Gpu {
 
     /// Whether an image is of its instructions, and of those that its driver compiles.
     #[inline]
-    fn has_code(&self, image: &Image) -> bool {
+    pub(crate) fn has_code(&self, image: &Image) -> bool {
         image.target.runs_on(self.capability) && self.driver.is_none_or(|version| version >= image.driver())
     }
 

@@ -15,6 +15,17 @@ use std::sync::{Mutex, OnceLock};
 use triton_core::ir;
 use triton_core::metadata::{Config, Image, KernelMetadata, Specialization, TensorMap};
 
+/// How a device runs a config of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Runs {
+    /// It does not: there is no code of it, or no block has the shared memory.
+    Not,
+    /// By images that assume less of the arguments: the most specialised one takes more shared memory than a block has. They are slower.
+    Unspecialized,
+    /// By whichever image the arguments ask for.
+    Wholly,
+}
+
 /// Devices whose functions are found without a lock.
 const FAST: usize = 16;
 
@@ -161,6 +172,19 @@ impl Kernel {
     pub(crate) fn runs_on(&self, config: usize, stream: &Stream) -> bool {
         let images = self.config(config).map_or(&[][..], |config| &config.images);
         stream.gpu().is_none_or(|gpu| images.iter().any(|image| gpu.runs(image)))
+    }
+
+    /// How it does.
+    pub(crate) fn runs(&self, config: usize, stream: &Stream) -> Runs {
+        let images = self.config(config).map_or(&[][..], |config| &config.images);
+        let Some(gpu) = stream.gpu() else { return Runs::Wholly };
+        // The most specialised one for the best target is first.
+        let first = images.iter().find(|image| gpu.has_code(image));
+        match first.is_some_and(|image| gpu.runs(image)) {
+            true => Runs::Wholly,
+            false if self.runs_on(config, stream) => Runs::Unspecialized,
+            false => Runs::Not,
+        }
     }
 
     #[cold]

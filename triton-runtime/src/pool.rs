@@ -4,6 +4,7 @@ use crate::args::LaunchArg;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
+pub use crate::kernel::Runs;
 use crate::kernel::{Code, Kernel};
 use crate::launch::{Launch, mode};
 use crate::load::LoadInfo;
@@ -54,6 +55,11 @@ impl<C: Choice> Member<C> {
     /// Whether there is code of it for the device of a stream. The CPU runs every member.
     pub fn runs_on(&self, stream: &Stream) -> bool {
         (self.kernel)().runs_on(self.config, stream)
+    }
+
+    /// How it runs on the device of a stream.
+    pub fn runs(&self, stream: &Stream) -> Runs {
+        (self.kernel)().runs(self.config, stream)
     }
 
     /// The number of its config among those of the instance.

@@ -296,35 +296,20 @@ fn bytes_a_cycle(machine: &Machine) -> f64 {
     BYTES_A_CYCLE * of(machine) / of(&Machine::H200)
 }
 
-/// Products that a multiprocessor adds in a cycle.
+/// Products that a multiprocessor adds in a cycle. Those of 16 bits are by `mma`, which adds 1024 at most.
 fn rate(instance: &Instance, bytes: usize, machine: &Machine) -> f64 {
-    let tensor = f64::from(machine.half_products()) / f64::from(Machine::H200.half_products());
+    let tensor = f64::from(machine.half_products().min(1024)) / 1024.0;
     let is_large = instance.tile[0] * instance.tile[1] > 64 * 64;
     match (bytes, instance.unit, instance.vectors[0] > 1) {
-        (4, true, true) => {
-            if is_large {
-                99.0
-            } else {
-                82.0
-            }
-        }
-        (4, true, false) => {
-            if is_large {
-                83.0
-            } else {
-                70.0
-            }
-        }
+        (4, true, true) if is_large => 99.0,
+        (4, true, true) => 82.0,
+        (4, true, false) if is_large => 83.0,
+        (4, true, false) => 70.0,
         (4, false, _) => 60.0,
-        (_, _, true) => {
-            if is_large {
-                900.0 * tensor
-            } else {
-                450.0 * tensor
-            }
-        }
-        (_, true, false) => 200.0,
-        (_, false, false) => 120.0,
+        (_, _, true) if is_large => 900.0 * tensor,
+        (_, _, true) => 450.0 * tensor,
+        (_, true, false) => 200.0 * tensor,
+        (_, false, false) => 120.0 * tensor,
     }
 }
 

@@ -154,13 +154,13 @@ impl<T: Float> Product<'_, T> {
         if m * filters == 0 {
             return Ok(());
         }
-        let pool = conv_pool::<T, COLUMNS, TB, MODE>().members();
-        let step = pool[0].choice().BK as usize;
+        let pool = conv_pool::<T, COLUMNS, TB, MODE>();
+        let step = pool.members()[0].choice().BK as usize;
         let flat = MODE == FLAT;
         let deep = if flat { channels } else { channels.div_ceil(step) };
         let elements = taps[0].count * taps[1].count * deep;
         let steps = if flat { elements.div_ceil(step) } else { elements };
-        let runs = |tile: [usize; 2]| pool.iter().any(|of| sides(of.choice()) == tile && of.runs_on(call.stream));
+        let runs = |tile: [usize; 2]| call.runs(pool, |of| sides(of) == tile);
         let tile = tiles(m, filters, call.multiprocessors()).find(|tile| runs(*tile)).unwrap_or([64, 64]);
         let count_of = |[rows, columns]: [usize; 2]| m.div_ceil(rows) * filters.div_ceil(columns);
         let (count, chunk) = splits(asked, count_of(tile), steps, call.multiprocessors());

@@ -129,7 +129,8 @@ where
     let (m, n) = (images * down * across, w.shape()[0]);
     let table = shifts.table.view([2, channels])?;
     let window = Window::new([down, across], [1; 2], [Taps::of_output(1, 0, 1); 2], 1);
-    let large = GROUPED && is_large(m, n, call.multiprocessors());
+    let large =
+        GROUPED && is_large(m, n, call.multiprocessors()) && call.runs(shifted_pool::<T, GROUPED>(), |of| of.BM == 128);
     let is_left_out = epilogue.is_left_out(if large { 128 * 128 } else { 64 * 64 });
     let begun = if is_left_out { epilogue.begun() } else { epilogue };
     for of in parts(n, 64) {

@@ -6,6 +6,7 @@ use super::pools::{Form, GemmElement, Precision, Told};
 use crate::error::{Error, Result};
 use crate::select::{self, Candidates, Instance, Kernel, Kind, Order, Plan, Problem};
 use std::marker::PhantomData;
+use triton::pool::Runs;
 use triton::selection::{self, Machine};
 use triton::{Element, Stream};
 use triton_select::Candidates as _;
@@ -53,15 +54,13 @@ impl<T: GemmElement<C>, C: Element> Source for Pair<T, C> {
     }
 }
 
-/// Every instance of a product that the device of a stream has code of.
+/// The instances of a product that the device of a stream runs: those that it runs by whichever image, if there are such. What has shared memory for images
+/// alone that assume nothing of operands is up to three times as slow.
 pub(super) fn instances<S: Source>(problem: &Problem, form: Form, stream: &Stream) -> Vec<Instance> {
     let mut all = Vec::new();
-    S::each(problem, form, &mut |runs_on, instance| {
-        if runs_on(stream) {
-            all.push(instance);
-        }
-    });
-    all
+    S::each(problem, form, &mut |runs, instance| all.push((runs(stream), instance)));
+    let best = all.iter().map(|(runs, _)| *runs).max().filter(|runs| *runs > Runs::Not);
+    all.into_iter().filter(|(runs, _)| Some(*runs) == best).map(|(_, instance)| instance).collect()
 }
 
 /// The names and tiles of all instances, for tests of each.

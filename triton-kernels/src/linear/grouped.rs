@@ -2,7 +2,7 @@
 
 use super::kernels::epilogue::Epilogue;
 use super::kernels::finish::{FinishKernelInstance, finish};
-use super::kernels::grouped::{GroupedChoice, GroupedPool, grouped_tuned};
+use super::kernels::grouped::{GroupedChoice, GroupedPool, grouped_pool, grouped_tuned};
 use super::operands::is_transposed;
 use crate::activation::Activation;
 use crate::element::FloatElement;
@@ -76,7 +76,7 @@ where
     let ([m, n], [groups]) = (c.shape(), ends.shape());
     // Large tiles pay where groups have many rows.
     let large = m / groups.max(1) > 64;
-    let large = large && T::DTYPE != triton::DType::F32;
+    let large = large && call.runs(grouped_pool::<T, TB>(), |of| of.BM > 64);
     let is_left_out = options.is_left_out(if large { 128 * 128 } else { 64 * 64 });
     let begun = if is_left_out { options.begun() } else { options };
     for of in parts(n, 64) {

@@ -7,6 +7,7 @@ use super::kernels::{batched::*, fused::*, int8::*, split::*, whole::*};
 use crate::__by_order as by_order;
 use crate::operation::Call;
 use crate::select::{GRANULE, Instance, Kernel, Kind, Order, Plan};
+use triton::pool::Runs;
 use triton::prelude::*;
 use triton::{Choice, Pool};
 
@@ -77,8 +78,8 @@ pub enum Form {
     Batched,
 }
 
-/// What is told of instances: whether a stream's device has code, and which it is.
-pub type Told<'a> = &'a mut dyn FnMut(&dyn Fn(&Stream) -> bool, Instance);
+/// What is told of instances: how a stream's device runs one, and which it is.
+pub type Told<'a> = &'a mut dyn FnMut(&dyn Fn(&Stream) -> Runs, Instance);
 
 /// The pools of a pair of element types. Not to be implemented: [`GemmElement`](super::GemmElement) names the pairs.
 pub trait Pools<C: Element>: Element {
@@ -168,7 +169,7 @@ pub(super) fn sides(tile: [i32; 3]) -> [usize; 3] {
 /// Tells the members of a pool.
 fn each<C: Choice>(pool: &'static Pool<C>, of: impl Fn(&C) -> Instance, is: Told<'_>) {
     for member in pool.members() {
-        is(&|stream| member.runs_on(stream), of(member.choice()));
+        is(&|stream| member.runs(stream), of(member.choice()));
     }
 }
 

@@ -64,11 +64,13 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
         ask(&mut Asked::new::<Pair<T, C>>(problem, chosen, &wanted, call.stream, &mut product))
     }
 
-    pub(super) fn enqueue(self, call: Call<'_>) -> Result<()> {
+    pub(super) fn enqueue(&mut self, call: Call<'_>) -> Result<()> {
         let (of_parts, of_done, of_sums) = self.scratch();
         let stream = call.stream;
-        let Prepared { operands, sums, problem, form, plan, deterministic, .. } = self;
-        let Operands { a, b, mut c, residual, rest } = operands;
+        let Prepared { problem, form, plan, deterministic, .. } = *self;
+        let sums = self.sums.as_mut().map(ViewMut::reborrow);
+        let Operands { a, b, residual, rest, .. } = self.operands;
+        let mut c = self.operands.c.reborrow();
         let [batch, m, n] = c.shape();
         if batch * n == 0 {
             return Ok(());
@@ -92,17 +94,18 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
             T::enqueue_batch(order, &plan, Operands { a, b, c: c.reborrow(), residual, rest }, stream)?;
             return if is_left_out { T::finish(c, added, None, options, call) } else { Ok(()) };
         }
-        let mut partial = call.scratch::<f32>(of_sums.iter().product())?;
-        let mut parts = call.scratch::<T::Sum>(of_parts.iter().product())?;
-        let mut done = call.scratch::<i32>(of_done)?;
+        let mut partial = call.some_scratch::<f32>(of_sums.iter().product())?;
+        let mut parts = call.some_scratch::<T::Sum>(of_parts.iter().product())?;
+        let mut done = call.some_scratch::<i32>(of_done)?;
         for i in 0..batch {
             let residual =
                 if residual.shape()[0] == 0 { View::none(stream.device()) } else { residual.select(0, i)? };
             let c = c.reborrow().select(0, i)?;
             let operands = Operands { a: a.select(0, i)?, b: b.select(0, i)?, c, residual, rest };
-            let (parts, done) = (parts.view_mut(of_parts)?, done.view_mut([of_done])?);
-            let none = ViewMut::none(stream.device());
-            let sums = if rest.options.sums { partial.view_mut(of_sums)? } else { none };
+            let parts = call.view_mut(parts.as_mut().map(|parts| parts.view_mut(of_parts)).transpose()?);
+            let done = call.view_mut(done.as_mut().map(|done| done.view_mut([of_done])).transpose()?);
+            let partial = partial.as_mut().filter(|_| rest.options.sums);
+            let sums = call.view_mut(partial.map(|partial| partial.view_mut(of_sums)).transpose()?);
             let shared = Shared { sums, parts, done, ordered: deterministic };
             T::enqueue_product(kind, order, form, &plan, operands, shared, stream)?;
         }
@@ -110,7 +113,8 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
             return T::finish(c, added, sums, options, call);
         }
         if let Some(sums) = sums {
-            add_rows::<16, 128>(partial.view_mut(of_sums)?, sums).launch(stream, n.div_ceil(128))?;
+            let partial = call.view_mut(partial.as_mut().map(|partial| partial.view_mut(of_sums)).transpose()?);
+            add_rows::<16, 128>(partial, sums).launch(stream, n.div_ceil(128))?;
         }
         Ok(())
     }
@@ -133,8 +137,7 @@ impl<T: GemmElement<C>, C: Element> Repeat for Repeated<'_, '_, '_, T, C> {
 
     fn enqueue(&mut self, plan: Plan) -> Result<()> {
         self.prepared.plan = plan;
-        let [batch, _, n] = self.prepared.operands.c.shape();
-        self.prepared.part(0..batch, 0..n)?.enqueue(self.call)
+        self.prepared.enqueue(self.call)
     }
 }
 

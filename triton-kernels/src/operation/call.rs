@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::fmt;
 use triton::launch::mode::Safe;
 use triton::pool::Member;
-use triton::{Choice, Constants, Element, Grid, Launch, Scratch, Selector, Stream, Tuned, View, ViewMut, Workspace};
+use triton::{
+    Choice, Constants, Element, Grid, Launch, Pool, Scratch, Selector, Stream, Tuned, View, ViewMut, Workspace,
+};
 
 /// What every builder has beside its operands: its name, and how its instance is chosen.
 #[derive(Clone, Copy)]
@@ -98,6 +100,11 @@ impl<'c> Call<'c> {
         self.stream.scratch(len).map_err(|error| self.without_memory(error))
     }
 
+    /// The same, if there are elements: taking none costs as much as taking some.
+    pub(crate) fn some_scratch<T: Element>(self, len: usize) -> Result<Option<Scratch<T>>> {
+        if len == 0 { Ok(None) } else { self.scratch(len).map(Some) }
+    }
+
     /// Memory of intermediate results, all of which a launch writes before the next one reads them; taken as [`scratch`](Call::scratch) is.
     pub(crate) fn workspace<T: Element>(self, len: usize) -> Result<Workspace<T>> {
         self.stream.workspace(len).map_err(|error| self.without_memory(error))
@@ -117,6 +124,11 @@ impl<'c> Call<'c> {
     /// Multiprocessors that a launch is to fill.
     pub(crate) fn multiprocessors(self) -> usize {
         self.stream.device().machine().multiprocessors as usize
+    }
+
+    /// Whether the device has code of a member like this, and the shared memory for it.
+    pub(crate) fn runs<C: Choice>(self, pool: &'static Pool<C>, is: impl Fn(&C) -> bool) -> bool {
+        pool.members().iter().any(|member| is(member.choice()) && member.runs_on(self.stream))
     }
 
     /// The caller's selector, where no instance was asked for.

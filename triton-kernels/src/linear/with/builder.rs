@@ -208,15 +208,15 @@ impl<P: Product> Prepared<'_, P> {
                 }
                 Kernel::Whole | Kernel::Transposed => ([0; 3], 0),
             };
-            let mut sums = call.scratch::<f32>(of_parts.iter().product())?;
-            let mut done = call.scratch::<i32>(of_done)?;
+            let mut sums = call.some_scratch::<f32>(of_parts.iter().product())?;
+            let mut done = call.some_scratch::<i32>(of_done)?;
             let arguments = Arguments {
                 a,
                 b: b.narrow(of_n, part.clone())?,
                 c: self.c.reborrow().narrow(1, part)?,
                 first,
-                parts: sums.view_mut(of_parts)?,
-                done: done.view_mut([of_done])?,
+                parts: call.view_mut(sums.as_mut().map(|sums| sums.view_mut(of_parts)).transpose()?),
+                done: call.view_mut(done.as_mut().map(|done| done.view_mut([of_done])).transpose()?),
                 steps: (plan.chunk / GRANULE) as i32,
                 ordered: deterministic,
             };

@@ -95,6 +95,6 @@ pub fn tell<C: Choice>(pool: &'static Pool<C>, kernel: Kernel, of: impl Fn(&C) -
     for member in pool.members() {
         let (tile, warps, stages) = of(member.choice());
         let instance = Instance { kernel, tile: sides(tile), warps, stages, cluster: 1 };
-        is(&|stream| member.runs_on(stream), instance);
+        is(&|stream| member.runs(stream), instance);
     }
 }
