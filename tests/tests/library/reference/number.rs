@@ -26,10 +26,11 @@ fn growth(terms: usize) -> f64 {
     n.min(4.0 * n.sqrt())
 }
 
-/// The error function: a series whose terms are all positive, or a continued fraction.
+/// The error function: a series whose terms are all positive, or from 1 on a continued fraction of what is left of 1. The series rounds each of its terms,
+/// which are many for large x.
 pub fn erf(x: f64) -> f64 {
     let a = x.abs();
-    if a < 3.0 {
+    if a < 1.0 {
         let (mut term, mut sum, mut n) = (a, a, 1.0);
         while term > 1e-17 * sum {
             n += 2.0;
@@ -38,7 +39,7 @@ pub fn erf(x: f64) -> f64 {
         }
         return (2.0 / PI.sqrt() * (-a * a).exp() * sum).copysign(x);
     }
-    let fraction = (1..=60).rev().fold(0.0, |of, k| f64::from(k) / 2.0 / (a + of));
+    let fraction = (1..=200).rev().fold(0.0, |of, k| f64::from(k) / 2.0 / (a + of));
     (1.0 - (-a * a).exp() / (PI.sqrt() * (a + fraction))).copysign(x)
 }
 
