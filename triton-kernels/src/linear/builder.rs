@@ -347,9 +347,10 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// Checks everything, and chooses the instance.
     fn prepare(self, call: Call<'_>) -> Result<Prepared<'a, T, C>> {
         let op = call.op;
-        let (a, b, c) = self.operands?;
+        // Views are changed where they are: a copy of all of them at each step is a third of what a launch costs the host.
+        let (mut a, mut b, mut c) = self.operands?;
         let device = c.device();
-        let ([of_a, m, k], [of_b, depth, n], of_c) = (a.shape(), b.shape(), c.shape());
+        let ([of_a, m, mut k], [of_b, depth, n], of_c) = (a.shape(), b.shape(), c.shape());
         // A batch has an axis in front.
         let axis = |axis: usize| if self.batched { axis } else { axis - 1 };
         let fix = if self.batched {
@@ -369,18 +370,22 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
                 extent(op, operand, 0, [found, batch], fix)?;
             }
         }
-        let (a, b) = (for_each(a, batch)?, for_each(b, batch)?);
+        if batch != 1 {
+            (a, b) = (for_each(a, batch)?, for_each(b, batch)?);
+        }
         // Without terms nothing of them is read.
         let reads = self.alpha != 0.0;
-        let (a, b, k) = if reads { (a, b, k) } else { (a.narrow(2, ..0)?, b.narrow(1, ..0)?, 0) };
+        if !reads {
+            (a, b, k) = (a.narrow(2, ..0)?, b.narrow(1, ..0)?, 0);
+        }
         let none = || View::none(device);
         let length = |operand, view: Option<View<'a, C, 1>>, expected, fix| match view {
             Some(view) => extent(op, operand, 0, [view.shape()[0], expected], fix).map(|()| view),
             None => Ok(none()),
         };
-        let bias = length("bias", self.bias, n, "it has an element for each column of c")?;
-        let row_bias = length("row_bias", self.row_bias, m, "it has an element for each row of c")?;
-        let residual = match self.residual {
+        let mut bias = length("bias", self.bias, n, "it has an element for each column of c")?;
+        let mut row_bias = length("row_bias", self.row_bias, m, "it has an element for each row of c")?;
+        let mut residual = match self.residual {
             None => View::none(device),
             Some(residual) => {
                 let residual = for_each(residual?, batch)?;
@@ -410,10 +415,11 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
                 }
             }
         };
-        let row_scales = scale("scale_a", self.scale_a, m)?;
-        let column_scales = scale("scale_b", self.scale_b, n)?;
-        let (row_scales, column_scales) =
-            if reads { (row_scales, column_scales) } else { (View::none(device), View::none(device)) };
+        let mut row_scales = scale("scale_a", self.scale_a, m)?;
+        let mut column_scales = scale("scale_b", self.scale_b, n)?;
+        if !reads {
+            (row_scales, column_scales) = (View::none(device), View::none(device));
+        }
         if let Some(sums) = &self.column_sums {
             extent(op, "column_sums", 0, [sums.shape()[0], n], "it has an element for each column of c")?;
             if batch != 1 {
@@ -427,14 +433,12 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
 
         // The transpose of a product is that of its operands the other way round.
         let swap = is_transposed(of_c, c.strides()) && !options.sums;
-        let (a, b, c, residual) = if swap {
-            (b.transpose(), a.transpose(), c.transpose(), residual.transpose())
-        } else {
-            (a, b, c, residual)
-        };
-        let (bias, row_bias) = if swap { (row_bias, bias) } else { (bias, row_bias) };
-        let (row_scales, column_scales) = if swap { (column_scales, row_scales) } else { (row_scales, column_scales) };
-        let (order, a, b) = ordered(a, b);
+        if swap {
+            (a, b, c, residual) = (b.transpose(), a.transpose(), c.transpose(), residual.transpose());
+            std::mem::swap(&mut bias, &mut row_bias);
+            std::mem::swap(&mut row_scales, &mut column_scales);
+        }
+        let order = ordered(&mut a, &mut b);
         let [_, m, n] = c.shape();
         let absent = [bias.shape(), row_bias.shape()].iter().all(|shape| shape[0] == 0)
             && [row_scales.shape(), column_scales.shape()].iter().all(|shape| shape[0] == 0)

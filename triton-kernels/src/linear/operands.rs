@@ -80,11 +80,16 @@ pub(super) fn is_aligned<T>(address: u64, [_, down, across]: [isize; 3]) -> bool
     across == 1 && address.is_multiple_of(16) && down.unsigned_abs().is_multiple_of(16 / size_of::<T>())
 }
 
-/// Operands whose contiguous axis is the last one, as kernels for their order take them.
-pub(super) fn ordered<'a, T: Element>(a: View<'a, T, 3>, b: View<'a, T, 3>) -> (Order, View<'a, T, 3>, View<'a, T, 3>) {
-    let transposed = [a, b].map(|view| is_transposed(view.shape(), view.strides()));
-    let [a, b] = [(a, transposed[0]), (b, transposed[1])].map(|(view, is)| if is { view.transpose() } else { view });
-    (Order::of(transposed), a, b)
+/// Gives operands whose contiguous axis is the last one, as kernels for their order take them.
+pub(super) fn ordered<T: Element>(a: &mut View<'_, T, 3>, b: &mut View<'_, T, 3>) -> Order {
+    let transposed = [is_transposed(a.shape(), a.strides()), is_transposed(b.shape(), b.strides())];
+    if transposed[0] {
+        *a = a.transpose();
+    }
+    if transposed[1] {
+        *b = b.transpose();
+    }
+    Order::of(transposed)
 }
 
 /// A matrix for each product of a batch: one is used by all of them.
