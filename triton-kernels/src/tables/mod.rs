@@ -85,6 +85,7 @@ impl Selector for Measured {
 mod tests {
     use super::*;
     use triton::ComputeCapability;
+    use triton::prelude::*;
     use triton::sim::SimOptions;
 
     #[test]
@@ -115,5 +116,38 @@ mod tests {
         assert_eq!(of(&sim(8, 0, 108)), tables[1].device());
         assert_eq!(of(&sim(9, 0, 114)), device_name(&sim(9, 0, 114)));
         assert_eq!(of(&sim(8, 6, 84)), device_name(&sim(8, 6, 84)));
+    }
+
+    /// x = 2x
+    #[triton::kernel(BLOCK = [64, 256], tune = [BLOCK])]
+    fn double<const BLOCK: i32>(x: TensorMut<f32, 1>) {
+        let i = program_id(0) * BLOCK;
+        x.store([i], x.load([i], [BLOCK]) * 2.0);
+    }
+
+    /// Writes down a line of the last member.
+    struct Line(Mutex<Table>);
+
+    impl Selector for Line {
+        fn select(&self, call: &mut Call<'_>) -> triton::Result<Option<usize>> {
+            let (candidates, last) = (Members(call), call.members() - 1);
+            let record = Table::record(&candidates, 0, call.key(), last, 4.0);
+            self.0.lock().expect("no thread panics").insert(record);
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn a_line_chooses_for_its_key_alone() -> triton::Result<()> {
+        let device = Device::cpu();
+        let (stream, line) = (device.stream()?, Line(Mutex::new(Table::new(device_name(&device)))));
+        let mut x = stream.tensor_zeros::<f32, _>([1000])?;
+        let grid = |of: &DoubleChoice| 1000usize.div_ceil(of.BLOCK as usize);
+        assert_eq!(double_tuned(&mut x).key([1000]).with(&line).selected(&stream, grid)?.BLOCK, 64);
+        let table = line.0.into_inner().expect("no thread panics");
+        let measured = Measured(Box::leak(Box::new(with(&device, &[table]))));
+        assert_eq!(double_tuned(&mut x).key([1000]).with(&measured).selected(&stream, grid)?.BLOCK, 256);
+        assert_eq!(double_tuned(&mut x).key([1001]).with(&measured).selected(&stream, grid)?.BLOCK, 64);
+        Ok(())
     }
 }
