@@ -209,21 +209,38 @@ pub(crate) fn extent(
     [found, expected]: [usize; 2],
     fix: &'static str,
 ) -> Result<()> {
-    if found == expected { Ok(()) } else { Err(Error::Shape { op, operand, axis, found, expected, fix }) }
+    if found == expected { Ok(()) } else { Err(differs(op, operand, axis, [found, expected], fix)) }
 }
 
-/// Checks that products of the extents of an operand can be computed, whatever of it has no elements.
-#[inline]
+#[cold]
+fn differs(
+    op: &'static str,
+    operand: &'static str,
+    axis: usize,
+    [found, expected]: [usize; 2],
+    fix: &'static str,
+) -> Error {
+    Error::Shape { op, operand, axis, found, expected, fix }
+}
+
+/// Checks that products of the extents of an operand can be computed, whatever of it has no elements. Not inlined: the driver evicts the code of a launch, so
+/// that each line of it is fetched again.
+#[inline(never)]
 pub(crate) fn size(op: &'static str, operand: &'static str, shape: &[usize]) -> Result<()> {
     let count = shape.iter().try_fold(1usize, |count, extent| count.checked_mul((*extent).max(1)));
     match count.filter(|count| *count < 1 << 56) {
         Some(_) => Ok(()),
-        None => Err(Error::Unsupported {
-            op,
-            found: format!("`{operand}` of {shape:?}"),
-            expected: "extents whose product is less than 2⁵⁶, with 1 for an extent of 0",
-            fix: "divide the operand",
-        }),
+        None => Err(too_large(op, operand, shape)),
+    }
+}
+
+#[cold]
+fn too_large(op: &'static str, operand: &'static str, shape: &[usize]) -> Error {
+    Error::Unsupported {
+        op,
+        found: format!("`{operand}` of {shape:?}"),
+        expected: "extents whose product is less than 2⁵⁶, with 1 for an extent of 0",
+        fix: "divide the operand",
     }
 }
 

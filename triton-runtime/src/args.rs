@@ -89,7 +89,8 @@ impl<'a> LaunchArg<'a> {
         LaunchArg::view(view.into_view_mut().into_read(), true)
     }
 
-    #[inline]
+    /// Not inlined: the driver evicts the code of a launch, so that each line of it is fetched again.
+    #[inline(never)]
     fn view<T: Element, const R: usize>(view: View<'a, T, R>, mutable: bool) -> LaunchArg<'a> {
         // The rank is at most `MAX_RANK` for every view that can be made.
         let mut arg = LaunchArg::word(

@@ -151,6 +151,7 @@ macro_rules! ranks {
             /// # Ok(())
             /// # }
             /// ```
+            #[inline]
             pub fn select(self, axis: usize, index: usize) -> Result<$name<'a, T, $inner>> {
                 self.map(|layout| layout.select(axis, index))
             }
@@ -175,6 +176,24 @@ macro_rules! ranks {
             }
         }
 
+        /// With an axis of one element in front.
+        ///
+        /// ```
+        #[doc = concat!("# use triton_runtime::{Device, Result, ", stringify!($name), "};")]
+        /// # fn main() -> Result<()> {
+        /// let mut x = Device::cpu().stream()?.zeros::<f32>(32)?;
+        #[doc = concat!("let view = ", stringify!($name), "::<f32, ", $outer, ">::from(x.", $view, "([", $fewer, "])?);")]
+        #[doc = concat!("assert_eq!(view.shape(), [1, ", $fewer, "]);")]
+        /// # Ok(())
+        /// # }
+        /// ```
+        impl<'a, T: Element> From<$name<'a, T, $inner>> for $name<'a, T, $outer> {
+            #[inline]
+            fn from(view: $name<'a, T, $inner>) -> $name<'a, T, $outer> {
+                view.with_layout(|layout| layout.expand())
+            }
+        }
+
         impl<'a, T: Element> $name<'a, T, $inner> {
             /// An axis as two, of which the second is the inner one: index `i` becomes `i / inner` and `i % inner`.
             ///
@@ -191,6 +210,7 @@ macro_rules! ranks {
             /// # Ok(())
             /// # }
             /// ```
+            #[inline]
             pub fn split(self, axis: usize, [outer, inner]: [usize; 2]) -> Result<$name<'a, T, $outer>> {
                 self.map(|layout| layout.split(axis, [outer, inner]))
             }

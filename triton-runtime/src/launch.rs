@@ -230,17 +230,13 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     /// All checks, and the launch.
     #[inline]
     pub(crate) fn enqueue(&self, stream: &Stream, grid: Grid) -> Result<()> {
-        if let (StreamBackend::Cuda(raw), Some(programs)) = (stream.backend(), grid.fitting())
-            && self.again(stream, raw, programs)?
-        {
-            return Ok(());
-        }
-        self.first(stream, grid)
+        if self.again(stream, grid)? { Ok(()) } else { self.first(stream, grid) }
     }
 
     /// Makes the launch as it was made before, if it is kept: then all checks held, but for the devices of buffers.
     #[inline]
-    fn again(&self, stream: &Stream, raw: &RawStream, programs: [u32; 3]) -> Result<bool> {
+    pub(crate) fn again(&self, stream: &Stream, grid: Grid) -> Result<bool> {
+        let (StreamBackend::Cuda(raw), Some(programs)) = (stream.backend(), grid.fitting()) else { return Ok(false) };
         let Some(prepared) = self.kernel.prepared(raw.context, self.config) else { return Ok(false) };
         let Some(launch) = prepared.find(self.hash(programs), programs, self.values()) else { return Ok(false) };
         self.check_devices(stream)?;

@@ -62,6 +62,7 @@ impl<const R: usize> Layout<R> {
     }
 
     /// No elements, of no buffer.
+    #[inline]
     pub(crate) fn none() -> Layout<R> {
         const { assert!(R >= 1 && R <= MAX_RANK, "a view has 1 to 5 dimensions") };
         Layout { shape: [0; R], strides: [0; R], offset: 0, start: 0, len: 0, is_part: false }
@@ -78,6 +79,7 @@ impl<const R: usize> Layout<R> {
         Layout { offset: self.offset.saturating_add(elements), ..self.whole()? }.inside()
     }
 
+    #[inline]
     pub(crate) fn transpose(mut self) -> Layout<R> {
         if R >= 2 {
             self.shape.swap(R - 2, R - 1);
@@ -95,6 +97,7 @@ impl<const R: usize> Layout<R> {
     }
 
     /// A range of an axis.
+    #[inline]
     pub(crate) fn narrow(mut self, axis: usize, range: impl RangeBounds<usize>) -> Result<Layout<R>> {
         let extent = self.shape[self.axis(axis)?];
         let (start, end) =
@@ -109,6 +112,7 @@ impl<const R: usize> Layout<R> {
     }
 
     /// The elements at one index of an axis, without that axis. `M` is one less than the rank.
+    #[inline]
     pub(crate) fn select<const M: usize>(self, axis: usize, index: usize) -> Result<Layout<M>> {
         const { assert!(M + 1 == R, "an axis is left out") };
         let one = self.narrow(axis, index..index.saturating_add(1))?;
@@ -117,6 +121,7 @@ impl<const R: usize> Layout<R> {
     }
 
     /// An axis as two, of which the second is the inner one. `M` is one more than the rank.
+    #[inline]
     pub(crate) fn split<const M: usize>(self, axis: usize, extents: [usize; 2]) -> Result<Layout<M>> {
         const { assert!(M == R + 1 && M <= MAX_RANK, "an axis becomes two") };
         let (extent, stride) = (self.shape[self.axis(axis)?], self.strides[axis]);
@@ -132,6 +137,18 @@ impl<const R: usize> Layout<R> {
             |i| part(i).map_or(self.strides[of(i)], |part| strides[part]),
         );
         Ok(Layout { shape: fits(split.shape)?, ..split })
+    }
+
+    /// An axis of one element in front. `M` is one more than the rank.
+    #[inline]
+    pub(crate) fn expand<const M: usize>(self) -> Layout<M> {
+        const { assert!(M == R + 1 && M <= MAX_RANK, "an axis is added") };
+        // As in `new`: one that does not fit is never reached.
+        let stride = self.strides[0].saturating_mul(self.shape[0] as isize);
+        self.with_axes(
+            |i| i.checked_sub(1).map_or(1, |i| self.shape[i]),
+            |i| i.checked_sub(1).map_or(stride, |i| self.strides[i]),
+        )
     }
 
     /// An axis and the next one as one. `M` is one less than the rank.
@@ -225,6 +242,7 @@ impl<const R: usize> Layout<R> {
     }
 
     /// The same elements with other axes.
+    #[inline]
     fn with_axes<const M: usize>(self, shape: impl Fn(usize) -> usize, strides: impl Fn(usize) -> isize) -> Layout<M> {
         let Layout { offset, start, len, is_part, .. } = self;
         Layout { shape: std::array::from_fn(shape), strides: std::array::from_fn(strides), offset, start, len, is_part }
@@ -242,6 +260,7 @@ impl<const R: usize> Layout<R> {
     }
 
     /// An axis that exists.
+    #[inline]
     fn axis(&self, axis: usize) -> Result<usize> {
         if axis < R { Ok(axis) } else { Err(Error::Axis { found: axis, rank: R }) }
     }

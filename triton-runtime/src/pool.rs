@@ -10,7 +10,6 @@ use crate::launch::{Launch, mode};
 use crate::load::LoadInfo;
 use crate::stream::Stream;
 use std::fmt;
-use std::marker::PhantomData;
 use triton_core::metadata::KernelMetadata;
 use triton_core::metadata::Machine;
 
@@ -129,9 +128,9 @@ enum Selected {
 #[must_use = "a launch does nothing until `.launch(..)`"]
 pub struct Tuned<'a, S, const N: usize, C: 'static> {
     pool: &'static Pool<C>,
-    args: [LaunchArg<'a>; N],
+    /// A launch of the first member, of whose arguments those that are chosen are still missing.
+    pub(crate) launch: Launch<'a, S, N>,
     selected: Selected,
-    mode: PhantomData<S>,
 }
 
 impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
@@ -142,7 +141,8 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
     #[doc(hidden)]
     #[allow(unsafe_code, reason = "the caller must vouch for the mode")]
     pub unsafe fn new(pool: &'static Pool<C>, args: [LaunchArg<'a>; N]) -> Tuned<'a, S, N, C> {
-        Tuned { pool, args, selected: Selected::Default, mode: PhantomData }
+        let first = &pool.members[0];
+        Tuned { pool, launch: Launch::of(first.kernel(), args, first.config), selected: Selected::Default }
     }
 
     /// The pool, whose members can be chosen.
@@ -160,10 +160,12 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
     /// Chooses the first member that is as asked. If none is, that is an error of the launch.
     ///
     /// Where nothing is chosen a launch runs the first member that there is code of for its device.
-    pub fn find(self, mut is: impl FnMut(&C) -> bool) -> Tuned<'a, S, N, C> {
+    #[inline]
+    pub fn find(mut self, mut is: impl FnMut(&C) -> bool) -> Tuned<'a, S, N, C> {
         let index = self.pool.members.iter().position(|member| is(&member.choice));
         let nothing = || Selected::Nothing("that `.find(..)` takes".to_string());
-        Tuned { selected: index.map_or_else(nothing, Selected::Member), ..self }
+        self.selected = index.map_or_else(nothing, Selected::Member);
+        self
     }
 
     /// Chooses a member by its name, as its [`Choice`] prints. One that does not exist is an error of the launch.
@@ -213,18 +215,10 @@ impl<'a, S, const N: usize, C: Choice> Tuned<'a, S, N, C> {
         self.selected == Selected::Default
     }
 
-    /// A launch of the first member, of whose arguments those that are chosen are still missing.
     #[inline]
-    pub(crate) fn prepared(self) -> Launch<'a, S, N> {
-        let first = &self.pool.members[0];
-        Launch::of(first.kernel(), self.args, first.config)
-    }
-
-    pub(crate) fn enqueue<G: Into<Grid>>(self, stream: &Stream, mut grid: impl FnMut(&C) -> G) -> Result<()> {
+    pub(crate) fn enqueue<G: Into<Grid>>(mut self, stream: &Stream, mut grid: impl FnMut(&C) -> G) -> Result<()> {
         let (pool, member) = (self.pool, self.member(stream)?);
-        let mut launch = self.prepared();
-        let programs = pool.prepare(member, &mut launch, stream, &mut grid)?;
-        launch.enqueue(stream, programs)
+        pool.enqueue(member, &mut self.launch, stream, &mut grid)
     }
 }
 
@@ -238,7 +232,24 @@ impl<C: Choice> Pool<C> {
         stream: &Stream,
         grid: &mut impl FnMut(&C) -> G,
     ) -> Result<()> {
-        let programs = self.prepare(self.at(index), launch, stream, grid)?;
+        self.enqueue(self.at(index), launch, stream, grid)
+    }
+
+    #[inline]
+    fn enqueue<S, G: Into<Grid>, const N: usize>(
+        &'static self,
+        member: &'static Member<C>,
+        launch: &mut Launch<'_, S, N>,
+        stream: &Stream,
+        grid: &mut impl FnMut(&C) -> G,
+    ) -> Result<()> {
+        member.pass(launch);
+        let programs = grid(&member.choice).into();
+        // What was launched before had code.
+        if launch.again(stream, programs)? {
+            return Ok(());
+        }
+        let programs = self.or_general(member, launch, stream, programs, grid)?;
         launch.enqueue(stream, programs)
     }
 
@@ -274,7 +285,6 @@ impl<C: Choice> Pool<C> {
     }
 
     /// Passes a member to a launch, or the general one if that has no code for the arguments, and asks for its grid.
-    #[inline]
     fn prepare<S, G: Into<Grid>, const N: usize>(
         &'static self,
         member: &'static Member<C>,
@@ -284,14 +294,25 @@ impl<C: Choice> Pool<C> {
     ) -> Result<Grid> {
         member.pass(launch);
         let programs = grid(&member.choice).into();
-        if let Some(general) = self.general()
-            && !std::ptr::eq(member, general)
-            && !launch.has_image(stream, programs)?
-        {
-            general.pass(launch);
-            return Ok(grid(&general.choice).into());
+        self.or_general(member, launch, stream, programs, grid)
+    }
+
+    /// Passes the general member to a launch in the place of one that has no code for the arguments.
+    fn or_general<S, G: Into<Grid>, const N: usize>(
+        &'static self,
+        member: &'static Member<C>,
+        launch: &mut Launch<'_, S, N>,
+        stream: &Stream,
+        programs: Grid,
+        grid: &mut impl FnMut(&C) -> G,
+    ) -> Result<Grid> {
+        match self.general() {
+            Some(general) if !std::ptr::eq(member, general) && !launch.has_image(stream, programs)? => {
+                general.pass(launch);
+                Ok(grid(&general.choice).into())
+            }
+            _ => Ok(programs),
         }
-        Ok(programs)
     }
 }
 
@@ -343,6 +364,6 @@ impl<const N: usize, C: Choice> Tuned<'_, mode::Unsafe, N, C> {
 
 impl<S, const N: usize, C: Choice> fmt::Debug for Tuned<'_, S, N, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tuned({}, {:?}, {:?})", self.pool.name, self.selected, self.args)
+        write!(f, "Tuned({}, {:?}, {:?})", self.pool.name, self.selected, self.launch.args)
     }
 }

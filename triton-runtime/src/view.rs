@@ -104,8 +104,15 @@ macro_rules! view {
             }
 
             /// The same memory with other axes.
+            #[inline]
             pub(crate) fn map<const M: usize>(self, change: impl FnOnce(Layout<R>) -> Result<Layout<M>>) -> Result<$name<'a, T, M>> {
                 Ok($name { memory: self.memory, layout: change(self.layout)?, element: PhantomData })
+            }
+
+            /// The same where nothing can be refused.
+            #[inline]
+            pub(crate) fn with_layout<const M: usize>(self, change: impl FnOnce(Layout<R>) -> Layout<M>) -> $name<'a, T, M> {
+                $name { memory: self.memory, layout: change(self.layout), element: PhantomData }
             }
 
             /// A view without elements, of no buffer: what is passed for an operand that is absent. Its extents are 0, so that a
@@ -120,6 +127,7 @@ macro_rules! view {
             /// assert_eq!((bias.shape(), bias.address()), ([0], 0));
             /// assert_eq!(ViewMut::<f32, 2>::none(&device).shape(), [0, 0]);
             /// ```
+            #[inline]
             pub fn none(device: &'a Device) -> $name<'a, T, R> {
                 $name { memory: Memory::None(device), layout: Layout::none(), element: PhantomData }
             }
@@ -133,6 +141,7 @@ macro_rules! view {
             }
 
             /// The last two dimensions swapped, with their strides; a view of one dimension as it is.
+            #[inline]
             pub fn transpose(self) -> $name<'a, T, R> {
                 $name { layout: self.layout.transpose(), ..self }
             }
@@ -140,6 +149,7 @@ macro_rules! view {
 
         impl<'a, T, const R: usize> $name<'a, T, R> {
             /// The extents.
+            #[inline]
             pub fn shape(&self) -> [usize; R] {
                 self.layout.shape
             }

@@ -1,26 +1,17 @@
 //! The builder of a product: checks, selection, launch.
 
+use super::beside::{Beside, Fused, Scale};
 use super::choose::{Pair, Wanted, choose, instances};
-use super::kernels::epilogue::Epilogue;
 use super::operands::{Matrices, MatricesMut, for_each, is_aligned, is_transposed, ordered};
-use super::pools::{Form, GemmElement, Operands, Precision, Rest};
+use super::pools::{Form, GemmElement, Operands, Precision};
 use super::prepared::Prepared;
 use crate::activation::Activation;
 use crate::error::{Error, Result, extent, size};
 use crate::grid::{MOST, parts};
 use crate::operation::{Call, Request};
-use crate::select::{Candidates, Kind, Plan, Problem};
+use crate::select::{Candidates, Plan, Problem};
 use std::fmt;
 use triton::{Element, IntoView, IntoViewMut, Selector, Stream, View, ViewMut};
-
-/// What the products of a row or column are multiplied by.
-#[derive(Clone, Copy, Debug)]
-pub enum Scale<'a> {
-    /// All of them by one number: a view of one element.
-    Tensor(View<'a, f32, 1>),
-    /// Those of each row of a, or column of b, by a number of its own.
-    Each(View<'a, f32, 1>),
-}
 
 /// Builder of a matrix product, returned by [`gemm`] and [`gemm_batched`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
@@ -28,16 +19,11 @@ pub struct Gemm<'a, T, C> {
     request: Request<'a>,
     /// Whether operands have an axis for the products in front.
     batched: bool,
-    operands: triton::Result<(View<'a, T, 3>, View<'a, T, 3>, ViewMut<'a, C, 3>)>,
-    bias: Option<View<'a, C, 1>>,
-    row_bias: Option<View<'a, C, 1>>,
-    residual: Option<triton::Result<View<'a, C, 3>>>,
-    scale_a: Option<Scale<'a>>,
-    scale_b: Option<Scale<'a>>,
+    a: View<'a, T, 3>,
+    b: View<'a, T, 3>,
+    c: ViewMut<'a, C, 3>,
+    beside: Beside<'a, C>,
     column_sums: Option<ViewMut<'a, f32, 1>>,
-    alpha: f64,
-    beta: f64,
-    activation: Activation,
     precision: Precision,
     splits: Option<usize>,
     deterministic: bool,
@@ -160,20 +146,14 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         b: impl Matrices<'a, T>,
         c: impl MatricesMut<'a, C>,
     ) -> Self {
-        let operands = (|| Ok((a.matrices()?, b.matrices()?, c.matrices()?)))();
         Gemm {
             request: Request::new(op),
             batched,
-            operands,
-            bias: None,
-            row_bias: None,
-            residual: None,
-            scale_a: None,
-            scale_b: None,
+            a: a.matrices(),
+            b: b.matrices(),
+            c: c.matrices(),
+            beside: Beside::default(),
             column_sums: None,
-            alpha: 1.0,
-            beta: 0.0,
-            activation: Activation::Identity,
             precision: Precision::Ieee,
             splits: None,
             deterministic: false,
@@ -182,22 +162,22 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
 
     /// Multiplies the product. Default 1; with 0, a and b are not read, nor their scales, as in BLAS.
     pub fn alpha(self, alpha: impl Into<f64>) -> Self {
-        Gemm { alpha: alpha.into(), ..self }
+        Gemm { beside: Beside { alpha: alpha.into(), ..self.beside }, ..self }
     }
 
     /// Adds β · c. Default: 0, and c is not read.
     pub fn beta(self, beta: impl Into<f64>) -> Self {
-        Gemm { beta: beta.into(), ..self }
+        Gemm { beside: Beside { beta: beta.into(), ..self.beside }, ..self }
     }
 
     /// Adds a number to each column, before the activation.
     pub fn bias(self, bias: impl IntoView<'a, C, 1>) -> Self {
-        Gemm { bias: Some(bias.into_view()), ..self }
+        Gemm { beside: Beside { bias: Some(bias.into_view()), ..self.beside }, ..self }
     }
 
     /// Adds a number to each row, before the activation.
     pub fn row_bias(self, bias: impl IntoView<'a, C, 1>) -> Self {
-        Gemm { row_bias: Some(bias.into_view()), ..self }
+        Gemm { beside: Beside { row_bias: Some(bias.into_view()), ..self.beside }, ..self }
     }
 
     /// Applies a function to each element. In `f32` it is right within 2 · 10⁻⁷ of the larger of 1 and the result.
@@ -206,28 +186,29 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// type: their code in every product would take up to twice the registers. So do [`Relu6`](Activation::Relu6), [`HardSigmoid`](Activation::HardSigmoid),
     /// [`HardSwish`](Activation::HardSwish) and [`LeakyRelu`](Activation::LeakyRelu) of tiles with more than 4096 elements.
     pub fn activation(self, activation: Activation) -> Self {
-        Gemm { activation, ..self }
+        Gemm { beside: Beside { activation, ..self.beside }, ..self }
     }
 
     /// Adds an array of c's shape after the activation; one matrix serves every product of a batch.
     pub fn residual(self, residual: impl Matrices<'a, C>) -> Self {
-        Gemm { residual: Some(residual.matrices()), ..self }
+        Gemm { beside: Beside { residual: Some(residual.matrices()), ..self.beside }, ..self }
     }
 
     /// Multiplies the rows of the product, as if those of a had been.
     pub fn scale_a(self, scale: Scale<'a>) -> Self {
-        Gemm { scale_a: Some(scale), ..self }
+        Gemm { beside: Beside { scale_a: Some(scale), ..self.beside }, ..self }
     }
 
     /// Multiplies the columns of the product, as if those of b had been.
     pub fn scale_b(self, scale: Scale<'a>) -> Self {
-        Gemm { scale_b: Some(scale), ..self }
+        Gemm { beside: Beside { scale_b: Some(scale), ..self.beside }, ..self }
     }
 
     /// Also stores the sum of each column of the result, in `f32`, before c is rounded. Not of a batch. It takes a second, small launch.
     /// An [activation](Gemm::activation) that takes a launch of its own reads a rounded c.
     pub fn column_sums(self, sums: impl IntoViewMut<'a, f32, 1>) -> Self {
-        Gemm { column_sums: Some(sums.into_view_mut()), ..self }
+        let beside = Beside { sums: true, ..self.beside };
+        Gemm { beside, column_sums: Some(sums.into_view_mut()), ..self }
     }
 
     /// How exactly `f32` is multiplied.
@@ -262,11 +243,10 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// As of [`launch`](Gemm::launch).
     pub fn selected(self, stream: &Stream) -> Result<String> {
         let call = Call::new(self.request, stream, None);
-        let mut prepared = self.prepare(call)?;
-        match call.selector() {
+        self.prepare(call, |mut prepared| match call.selector() {
             Some(selector) => prepared.asking(call, |asked| Ok(asked.selected(stream, selector)?.to_string())),
             None => Ok(prepared.plan.to_string()),
-        }
+        })
     }
 
     /// The names of the instances that [`instance`](Gemm::instance) can choose among for these operands.
@@ -274,10 +254,10 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn instances(self, stream: &Stream) -> Result<Vec<String>> {
-        let prepared = self.prepared(stream)?;
-        let problem = prepared.problem;
-        let all = instances::<Pair<T, C>>(&problem, prepared.form, stream).into_iter();
-        Ok(all.map(|of| Plan::new(&problem, of.kernel, of.tile, "").instance()).collect())
+        self.prepared(stream, |Prepared { problem, form, .. }| {
+            let all = instances::<Pair<T, C>>(&problem, form, stream).into_iter();
+            all.map(|of| Plan::new(&problem, of.kernel, of.tile, "").instance()).collect()
+        })
     }
 
     /// Why [`selected`](Gemm::selected) is chosen without a selector: `measured`, `by the model`, `asked for`, or the reason of the one of the
@@ -286,8 +266,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn reason(self, stream: &Stream) -> Result<String> {
-        let prepared = self.prepared(stream)?;
-        Ok(prepared.plan.explain(&prepared.problem))
+        self.prepared(stream, |Prepared { plan, problem, .. }| plan.explain(&problem))
     }
 
     /// What is chosen among by measuring or by a model: the instances, each in several numbers of splits.
@@ -295,8 +274,9 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn candidates(self, stream: &Stream) -> Result<Candidates> {
-        let Prepared { problem, form, .. } = self.prepared(stream)?;
-        Ok(Candidates::new(problem, instances::<Pair<T, C>>(&problem, form, stream)))
+        self.prepared(stream, |Prepared { problem, form, .. }| {
+            Candidates::new(problem, instances::<Pair<T, C>>(&problem, form, stream))
+        })
     }
 
     /// Bytes of the stream's scratch memory that a launch takes.
@@ -304,9 +284,11 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn scratch_bytes(self, stream: &Stream) -> Result<usize> {
-        let (parts, done, sums) = self.prepared(stream)?.scratch();
-        let of_parts = size_of::<T::Sum>() * parts.iter().product::<usize>();
-        Ok(of_parts + 4 * (done + sums.iter().product::<usize>()))
+        self.prepared(stream, |prepared| {
+            let (parts, done, sums) = prepared.scratch();
+            let of_parts = size_of::<T::Sum>() * parts.iter().product::<usize>();
+            of_parts + 4 * (done + sums.iter().product::<usize>())
+        })
     }
 
     /// Enqueues the product.
@@ -318,37 +300,40 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         self.call(Call::new(request, stream, None))
     }
 
-    fn prepared(self, stream: &Stream) -> Result<Prepared<'a, T, C>> {
+    /// What is asked of a product that is not enqueued.
+    fn prepared<R>(self, stream: &Stream, ask: impl FnOnce(Prepared<'a, T, C>) -> R) -> Result<R> {
         let request = self.request;
-        self.prepare(Call::new(request, stream, None))
+        self.prepare(Call::new(request, stream, None), |prepared| Ok(ask(prepared)))
     }
 
     /// Enqueues the product as a part of another operation, or tells the instance.
     pub(crate) fn call(self, call: Call<'_>) -> Result<()> {
-        let mut prepared = self.prepare(call)?;
-        if call.tell(|| prepared.plan.to_string()) {
-            return Ok(());
-        }
-        let [batch, _, n] = prepared.operands.c.shape();
-        // Images for unaligned operands have tiles of 64 columns.
-        let columns = prepared.plan.tile[1].min(64);
-        if n.div_ceil(columns) <= MOST && (batch <= MOST || prepared.form != Form::Batched) {
-            return match call.selector() {
-                Some(selector) => prepared.asking(call, |asked| asked.launch(call.stream, selector)),
-                None => prepared.enqueue(call),
-            };
-        }
-        for (products, of) in parts(batch, 1).flat_map(|all| parts(n, columns).map(move |of| (all.clone(), of))) {
-            prepared.part(products, of)?.enqueue(call)?;
-        }
-        Ok(())
+        self.prepare(call, |mut prepared| {
+            if call.tell(|| prepared.plan.to_string()) {
+                return Ok(());
+            }
+            let [batch, _, n] = prepared.operands.c.shape();
+            // Images for unaligned operands have tiles of 64 columns.
+            let columns = prepared.plan.tile[1].min(64);
+            if n.div_ceil(columns) <= MOST && (batch <= MOST || prepared.form != Form::Batched) {
+                return match call.selector() {
+                    Some(selector) => prepared.asking(call, |asked| asked.launch(call.stream, selector)),
+                    None => prepared.enqueue(call),
+                };
+            }
+            for (products, of) in parts(batch, 1).flat_map(|all| parts(n, columns).map(move |of| (all.clone(), of))) {
+                prepared.part(products, of)?.enqueue(call)?;
+            }
+            Ok(())
+        })
     }
 
-    /// Checks everything, and chooses the instance.
-    fn prepare(self, call: Call<'_>) -> Result<Prepared<'a, T, C>> {
+    /// Checks everything, chooses the instance, and passes on what is to be enqueued: it is not returned, as a copy of all views at each step is a third of
+    /// what a launch costs the host.
+    #[inline]
+    fn prepare<R>(self, call: Call<'_>, then: impl FnOnce(Prepared<'a, T, C>) -> Result<R>) -> Result<R> {
         let op = call.op;
-        // Views are changed where they are: a copy of all of them at each step is a third of what a launch costs the host.
-        let (mut a, mut b, mut c) = self.operands?;
+        let (mut a, mut b, mut c) = (self.a, self.b, self.c);
         let device = c.device();
         let ([of_a, m, mut k], [of_b, depth, n], of_c) = (a.shape(), b.shape(), c.shape());
         // A batch has an axis in front.
@@ -374,52 +359,14 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             (a, b) = (for_each(a, batch)?, for_each(b, batch)?);
         }
         // Without terms nothing of them is read.
-        let reads = self.alpha != 0.0;
-        if !reads {
+        if self.beside.alpha == 0.0 {
             (a, b, k) = (a.narrow(2, ..0)?, b.narrow(1, ..0)?, 0);
         }
-        let none = || View::none(device);
-        let length = |operand, view: Option<View<'a, C, 1>>, expected, fix| match view {
-            Some(view) => extent(op, operand, 0, [view.shape()[0], expected], fix).map(|()| view),
-            None => Ok(none()),
+        let sums = self.beside.sums;
+        let mut fused = match self.beside.is_nothing() {
+            true => None,
+            false => Some(self.beside.checked(op, of_c, self.batched, device)?),
         };
-        let mut bias = length("bias", self.bias, n, "it has an element for each column of c")?;
-        let mut row_bias = length("row_bias", self.row_bias, m, "it has an element for each row of c")?;
-        let mut residual = match self.residual {
-            None => View::none(device),
-            Some(residual) => {
-                let residual = for_each(residual?, batch)?;
-                let found = residual.shape();
-                (0..3)
-                    .filter(|i| *i > 0 || self.batched)
-                    .try_for_each(|i| extent(op, "residual", axis(i), [found[i], of_c[i]], "it has the shape of c"))?;
-                residual
-            }
-        };
-        let scale = |operand, scale: Option<Scale<'a>>, count| -> Result<View<'a, f32, 1>> {
-            match scale {
-                None => Ok(View::none(device)),
-                Some(Scale::Tensor(view)) => {
-                    extent(op, operand, 0, [view.shape()[0], 1], "one number is for all products")?;
-                    Ok(view.broadcast(0, count)?)
-                }
-                Some(Scale::Each(view)) => {
-                    extent(
-                        op,
-                        operand,
-                        0,
-                        [view.shape()[0], count],
-                        "it has an element for each row of a or column of b",
-                    )?;
-                    Ok(view)
-                }
-            }
-        };
-        let mut row_scales = scale("scale_a", self.scale_a, m)?;
-        let mut column_scales = scale("scale_b", self.scale_b, n)?;
-        if !reads {
-            (row_scales, column_scales) = (View::none(device), View::none(device));
-        }
         if let Some(sums) = &self.column_sums {
             extent(op, "column_sums", 0, [sums.shape()[0], n], "it has an element for each column of c")?;
             if batch != 1 {
@@ -428,25 +375,19 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
                 return Err(Error::Unsupported { op, found, expected, fix });
             }
         }
-        let (options, kind) = numbers::<T, C>(op, (self.alpha, self.beta, self.activation), self.precision)?;
-        let options = Epilogue { sums: self.column_sums.is_some(), ..options };
+        let kind = T::kind_of_product(self.precision).ok_or_else(|| {
+            let found = format!("{:?} of {}", self.precision, std::any::type_name::<T>());
+            Error::Unsupported { op, found, expected: "of f32", fix: "leave out `.precision(..)`" }
+        })?;
 
         // The transpose of a product is that of its operands the other way round.
-        let swap = is_transposed(of_c, c.strides()) && !options.sums;
-        if swap {
-            (a, b, c, residual) = (b.transpose(), a.transpose(), c.transpose(), residual.transpose());
-            std::mem::swap(&mut bias, &mut row_bias);
-            std::mem::swap(&mut row_scales, &mut column_scales);
+        if is_transposed(of_c, c.strides()) && !sums {
+            (a, b, c) = (b.transpose(), a.transpose(), c.transpose());
+            fused = fused.map(Fused::transpose);
         }
         let order = ordered(&mut a, &mut b);
         let [_, m, n] = c.shape();
-        let absent = [bias.shape(), row_bias.shape()].iter().all(|shape| shape[0] == 0)
-            && [row_scales.shape(), column_scales.shape()].iter().all(|shape| shape[0] == 0)
-            && residual.shape().contains(&0);
-        let form = match absent && options == Epilogue::default() {
-            true => Form::Plain,
-            false => Form::Fused,
-        };
+        let form = if fused.is_none() { Form::Plain } else { Form::Fused };
         let (shape, machine) = ([m.max(1), n.max(1), k.max(1)], call.stream.device().machine());
         let problem = Problem { kind, order, batch: batch.max(1), shape, machine };
         let aligned = is_aligned::<T>(a.address(), a.strides())
@@ -454,33 +395,14 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             && is_aligned::<C>(c.address(), c.strides());
         let wanted = Wanted { op, splits: self.splits, instance: call.instance(), aligned };
         let (form, plan) = choose::<Pair<T, C>>(&problem, form, &wanted, call.stream)?;
-        let rest = Rest { bias, row_bias, row_scales, column_scales, options };
-        let operands = Operands { a, b, c, residual, rest };
         let Gemm { column_sums: sums, deterministic, splits, .. } = self;
-        Ok(Prepared { operands, sums, problem, form, plan, deterministic, aligned, splits })
+        let operands = Operands { a, b, c };
+        then(Prepared { operands, fused, sums, problem, form, plan, deterministic, aligned, splits })
     }
-}
-
-/// The epilogue of numbers, and what is multiplied.
-fn numbers<T: GemmElement<C>, C: Element>(
-    op: &'static str,
-    (alpha, beta, activation): (f64, f64, Activation),
-    precision: Precision,
-) -> Result<(Epilogue, Kind)> {
-    let kind = T::kind_of_product(precision).ok_or_else(|| {
-        let found = format!("{precision:?} of {}", std::any::type_name::<T>());
-        Error::Unsupported { op, found, expected: "of f32", fix: "leave out `.precision(..)`" }
-    })?;
-    Ok((Epilogue { alpha, beta, ..Epilogue::default() }.with::<C>(activation), kind))
 }
 
 impl<T, C> fmt::Debug for Gemm<'_, T, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut fields = f.debug_struct("Gemm");
-        match &self.operands {
-            Ok((a, b, c)) => fields.field("a", a).field("b", b).field("c", c),
-            Err(error) => fields.field("error", error),
-        };
-        fields.finish_non_exhaustive()
+        f.debug_struct("Gemm").field("a", &self.a).field("b", &self.b).field("c", &self.c).finish_non_exhaustive()
     }
 }

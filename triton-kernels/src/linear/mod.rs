@@ -5,6 +5,7 @@
 
 mod ask;
 mod backward;
+mod beside;
 mod builder;
 mod choose;
 mod column_sums;
@@ -18,7 +19,8 @@ mod prepared;
 pub(crate) mod with;
 
 pub use backward::{LinearBackward, linear_backward};
-pub use builder::{Gemm, Scale, gemm, gemm_batched};
+pub use beside::Scale;
+pub use builder::{Gemm, gemm, gemm_batched};
 #[doc(hidden)]
 pub use choose::instances_of;
 pub use column_sums::{ColumnSums, column_sums};

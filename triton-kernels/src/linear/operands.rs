@@ -16,39 +16,41 @@ mod sealed {
 #[diagnostic::on_unimplemented(message = "`{Self}` is neither a matrix nor a batch of matrices")]
 pub trait Matrices<'a, T>: sealed::Sealed {
     #[doc(hidden)]
-    fn matrices(self) -> triton::Result<View<'a, T, 3>>;
+    fn matrices(self) -> View<'a, T, 3>;
 }
 
 /// The same to be written: a [`ViewMut`], or a mutable reference to a [`Tensor`].
 #[diagnostic::on_unimplemented(message = "`{Self}` is neither a mutable matrix nor a mutable batch of matrices")]
 pub trait MatricesMut<'a, T>: sealed::Sealed {
     #[doc(hidden)]
-    fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>>;
+    fn matrices(self) -> ViewMut<'a, T, 3>;
 }
 
 impl<'a, T: Element> Matrices<'a, T> for View<'a, T, 2> {
-    fn matrices(self) -> triton::Result<View<'a, T, 3>> {
-        let rows = self.shape()[0];
-        self.split(0, [1, rows])
+    #[inline]
+    fn matrices(self) -> View<'a, T, 3> {
+        self.into()
     }
 }
 
 impl<'a, T: Element> Matrices<'a, T> for View<'a, T, 3> {
-    fn matrices(self) -> triton::Result<View<'a, T, 3>> {
-        Ok(self)
+    #[inline]
+    fn matrices(self) -> View<'a, T, 3> {
+        self
     }
 }
 
 impl<'a, T: Element> MatricesMut<'a, T> for ViewMut<'a, T, 2> {
-    fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>> {
-        let rows = self.shape()[0];
-        self.split(0, [1, rows])
+    #[inline]
+    fn matrices(self) -> ViewMut<'a, T, 3> {
+        self.into()
     }
 }
 
 impl<'a, T: Element> MatricesMut<'a, T> for ViewMut<'a, T, 3> {
-    fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>> {
-        Ok(self)
+    #[inline]
+    fn matrices(self) -> ViewMut<'a, T, 3> {
+        self
     }
 }
 
@@ -56,7 +58,8 @@ impl<'a, T: Element, const R: usize> Matrices<'a, T> for &'a Tensor<T, R>
 where
     View<'a, T, R>: Matrices<'a, T>,
 {
-    fn matrices(self) -> triton::Result<View<'a, T, 3>> {
+    #[inline]
+    fn matrices(self) -> View<'a, T, 3> {
         self.as_view().matrices()
     }
 }
@@ -65,7 +68,8 @@ impl<'a, T: Element, const R: usize> MatricesMut<'a, T> for &'a mut Tensor<T, R>
 where
     ViewMut<'a, T, R>: MatricesMut<'a, T>,
 {
-    fn matrices(self) -> triton::Result<ViewMut<'a, T, 3>> {
+    #[inline]
+    fn matrices(self) -> ViewMut<'a, T, 3> {
         self.as_view_mut().matrices()
     }
 }
@@ -75,7 +79,8 @@ pub(super) fn is_transposed([_, rows, columns]: [usize; 3], [_, down, across]: [
     rows > 1 && columns > 1 && down == 1 && across != 1
 }
 
-/// Whether a matrix and each of its rows begin at multiples of 16 bytes, so that whole vectors are loaded.
+/// Whether a matrix and each of its rows begin at multiples of 16 bytes, so that whole vectors are loaded. Not inlined, as `size`.
+#[inline(never)]
 pub(super) fn is_aligned<T>(address: u64, [_, down, across]: [isize; 3]) -> bool {
     across == 1 && address.is_multiple_of(16) && down.unsigned_abs().is_multiple_of(16 / size_of::<T>())
 }

@@ -1,5 +1,6 @@
 //! From element types to the pools of kernels that multiply them.
 
+use super::beside::Fused;
 use super::kernels::epilogue::Epilogue;
 use super::kernels::finish::{self, FinishKernelInstance};
 use super::kernels::sums::add_rows;
@@ -40,23 +41,11 @@ pub trait GemmElement<C: Element>: Pools<C> {}
 #[diagnostic::do_not_recommend]
 impl<C: Element, T: Pools<C>> GemmElement<C> for T {}
 
-/// What a product reads and writes, as its kernel takes it: \[M, K\] · \[K, N\] or stored transposed, of a batch with an axis in front.
+/// What a product reads and writes: \[M, K\] · \[K, N\] or stored transposed, of a batch with an axis in front.
 pub struct Operands<'a, T, C, const R: usize> {
     pub(super) a: View<'a, T, R>,
     pub(super) b: View<'a, T, R>,
     pub(super) c: ViewMut<'a, C, R>,
-    pub(super) residual: View<'a, C, R>,
-    pub(super) rest: Rest<'a, C>,
-}
-
-/// What is the same for all products of a batch.
-#[derive(Clone, Copy)]
-pub struct Rest<'a, C> {
-    pub(super) bias: View<'a, C, 1>,
-    pub(super) row_bias: View<'a, C, 1>,
-    pub(super) row_scales: View<'a, f32, 1>,
-    pub(super) column_scales: View<'a, f32, 1>,
-    pub(super) options: Epilogue,
 }
 
 /// What the programs of a product share: the partial sums of columns, and the parts and counters of a split.
@@ -95,20 +84,38 @@ pub trait Pools<C: Element>: Element {
     #[doc(hidden)]
     fn each_product(kind: Kind, order: Order, form: Form, is: Told<'_>);
 
-    /// Enqueues an instance of a product. A plain one ignores what is of the epilogue.
+    /// Enqueues an instance of a product without an epilogue or a split, of a pair of types that has some.
     ///
     /// # Errors
     /// Those of a launch.
     #[doc(hidden)]
-    fn enqueue_product(
-        kind: Kind,
-        order: Order,
-        form: Form,
-        plan: &Plan,
-        operands: Operands<'_, Self, C, 2>,
-        shared: Shared<'_, Self::Sum>,
-        stream: &Stream,
-    ) -> triton::Result<()>;
+    fn enqueue_plain(
+        _kind: Kind,
+        _order: Order,
+        _plan: &Plan,
+        _operands: Operands<'_, Self, C, 2>,
+        _stream: &Stream,
+    ) -> triton::Result<()> {
+        Ok(())
+    }
+
+    /// Enqueues an instance of a product with an epilogue or a split, of a pair of types that has some. A split of the form without an epilogue takes
+    /// none.
+    ///
+    /// # Errors
+    /// Those of a launch.
+    #[doc(hidden)]
+    fn enqueue_fused(
+        _kind: Kind,
+        _order: Order,
+        _form: Form,
+        _plan: &Plan,
+        _operands: Operands<'_, Self, C, 2>,
+        _beside: (Fused<'_, C, 2>, Shared<'_, Self::Sum>),
+        _stream: &Stream,
+    ) -> triton::Result<()> {
+        Ok(())
+    }
 
     /// Enqueues an instance of a batch, of a pair of types that has some.
     ///
@@ -119,6 +126,7 @@ pub trait Pools<C: Element>: Element {
         _order: Order,
         _plan: &Plan,
         _operands: Operands<'_, Self, C, 3>,
+        _fused: Fused<'_, C, 3>,
         _stream: &Stream,
     ) -> triton::Result<()> {
         Ok(())
@@ -210,10 +218,10 @@ macro_rules! launch {
 /// The pools of floats: those with an epilogue, those of a product without, as it is or by its transpose, those of TF32 and of batches.
 macro_rules! floats {
     ($($t:ident $c:ident $kind:ident
-        $(plain($plain:ident, $plain_tuned:ident, FUSED = $lean:literal))?
-        $(transposed($transposed:ident, $transposed_tuned:ident))?
-        $(batched($batched:ident, $batched_tuned:ident))?
-        $(tf32($tf32:ident))?;
+        $(plain($plain:ident, $plain_tuned:ident, FUSED = $lean:literal
+            $(, transposed($transposed:ident, $transposed_tuned:ident))?
+            $(, tf32($tf32:ident))?))?
+        $(batched($batched:ident, $batched_tuned:ident))?;
     )*) => {$(
         impl Pools<$c> for $t {
             type Sum = f32;
@@ -221,31 +229,31 @@ macro_rules! floats {
             fn kind_of_product(precision: Precision) -> Option<Kind> {
                 match precision {
                     Precision::Ieee => Some(Kind::$kind),
-                    Precision::Tf32 => None$(.or(Some(Kind::$tf32)))?,
+                    Precision::Tf32 => None$($(.or(Some(Kind::$tf32)))?)?,
                 }
             }
 
             fn each_product(_kind: Kind, order: Order, form: Form, is: Told<'_>) {
-                $(if _kind == Kind::$tf32 {
+                $($(if _kind == Kind::$tf32 {
                     return by_order!(order, |TA, TB| match form {
                         Form::Plain => tell!(product_tf32_pool::<TA, TB>(), is),
                         Form::Fused => tell!(fused_tf32_pool::<TA, TB>(), is),
                         Form::Batched => {}
                     });
-                })?
+                })?)?
                 match form {
                     Form::Plain => {
                         $(by_order!(order, |TA, TB| {
                             tell!($plain::<$t, TA, TB>(), is);
                             each(split_pool::<$t, $c, TA, TB, $lean>(), split_of, is);
-                        });)?
+                        });
                         $(let of = |of: &TransposedChoice| instance!(of, Kernel::Transposed);
                         match order {
                             Order::NN => each($transposed::<$t, false, false>(), of, is),
                             Order::NT => each($transposed::<$t, false, true>(), of, is),
                             Order::TN => each($transposed::<$t, true, false>(), of, is),
                             Order::TT => {}
-                        })?
+                        })?)?
                     }
                     Form::Fused => by_order!(order, |TA, TB| {
                         tell!(fused_pool::<$t, $c, TA, TB>(), is);
@@ -257,22 +265,49 @@ macro_rules! floats {
                 }
             }
 
-            fn enqueue_product(
+            $(fn enqueue_plain(
                 _kind: Kind,
                 order: Order,
-                form: Form,
                 plan: &Plan,
                 operands: Operands<'_, $t, $c, 2>,
-                shared: Shared<'_, Self::Sum>,
                 stream: &Stream,
             ) -> triton::Result<()> {
-                let Operands { a, b, c, residual, rest } = operands;
-                let Rest { bias, row_bias, row_scales, column_scales, options } = rest;
-                let Shared { sums, parts, done, ordered } = shared;
+                let Operands { a, b, c } = operands;
                 let [m, n] = c.shape();
+                $(if _kind == Kind::$tf32 {
+                    return by_order!(order, |TA, TB| {
+                        launch!(product_tf32_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream)
+                    });
+                })?
+                $(if plan.kernel == Kernel::Transposed {
+                    return match order {
+                        Order::NN => launch!($transposed_tuned::<$t, false, false>(a, b, c), plan, [m, n, 1], stream),
+                        Order::NT => launch!($transposed_tuned::<$t, false, true>(a, b, c), plan, [m, n, 1], stream),
+                        // Of TT there is none, which `each_product` says.
+                        Order::TN | Order::TT => {
+                            launch!($transposed_tuned::<$t, true, false>(a, b, c), plan, [m, n, 1], stream)
+                        }
+                    };
+                })?
+                by_order!(order, |TA, TB| launch!($plain_tuned::<$t, TA, TB>(a, b, c), plan, [m, n, 1], stream))
+            })?
+
+            fn enqueue_fused(
+                _kind: Kind,
+                order: Order,
+                _form: Form,
+                plan: &Plan,
+                operands: Operands<'_, $t, $c, 2>,
+                (fused, shared): (Fused<'_, $c, 2>, Shared<'_, f32>),
+                stream: &Stream,
+            ) -> triton::Result<()> {
+                let Operands { a, b, c } = operands;
+                let [m, n] = c.shape();
+                let Fused { residual, bias, row_bias, row_scales, column_scales, options } = fused;
+                let Shared { sums, parts, done, ordered } = shared;
                 macro_rules! split {
-                    ($order:expr, $fused:literal) => {
-                        by_order!($order, |TA, TB| {
+                    ($fused:literal) => {
+                        by_order!(order, |TA, TB| {
                             let groups = |of: &SplitChoice| Kernel::Split { groups: of.KL as usize, programs: 0 };
                             split_tuned::<$t, $c, TA, TB, $fused>(
                                 a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, parts, done,
@@ -286,37 +321,19 @@ macro_rules! floats {
                     };
                 }
                 if matches!(plan.kernel, Kernel::Split { .. }) {
-                    $(if form == Form::Plain {
-                        return split!(order, $lean);
+                    $(if _form == Form::Plain {
+                        return split!($lean);
                     })?
-                    return split!(order, true);
+                    return split!(true);
                 }
-                $(if _kind == Kind::$tf32 {
-                    return by_order!(order, |TA, TB| if form == Form::Plain {
-                        launch!(product_tf32_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream)
-                    } else {
+                $($(if _kind == Kind::$tf32 {
+                    return by_order!(order, |TA, TB| {
                         let tuned = fused_tf32_tuned::<TA, TB>(
                             a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options,
                         );
                         launch!(tuned, plan, [m, n, 1], stream)
                     });
-                })?
-                $(if form == Form::Plain && plan.kernel == Kernel::Transposed {
-                    return match order {
-                        Order::NN => launch!($transposed_tuned::<$t, false, false>(a, b, c), plan, [m, n, 1], stream),
-                        Order::NT => launch!($transposed_tuned::<$t, false, true>(a, b, c), plan, [m, n, 1], stream),
-                        // Of TT there is none, which `each_product` says.
-                        Order::TN | Order::TT => {
-                            launch!($transposed_tuned::<$t, true, false>(a, b, c), plan, [m, n, 1], stream)
-                        }
-                    };
-                })?
-                $(if form == Form::Plain {
-                    return by_order!(order, |TA, TB| {
-                        launch!($plain_tuned::<$t, TA, TB>(a, b, c), plan, [m, n, 1], stream)
-                    });
-                })?
-                let _ = form;
+                })?)?
                 by_order!(order, |TA, TB| {
                     let tuned = fused_tuned::<$t, $c, TA, TB>(
                         a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, options,
@@ -339,10 +356,11 @@ macro_rules! floats {
                 order: Order,
                 plan: &Plan,
                 operands: Operands<'_, $t, $c, 3>,
+                fused: Fused<'_, $c, 3>,
                 stream: &Stream,
             ) -> triton::Result<()> {
-                let Operands { a, b, c, residual, rest } = operands;
-                let Rest { bias, row_bias, row_scales, column_scales, options } = rest;
+                let Operands { a, b, c } = operands;
+                let Fused { residual, bias, row_bias, row_scales, column_scales, options } = fused;
                 let [batch, m, n] = c.shape();
                 by_order!(order, |TA, TB| {
                     let tuned = $batched_tuned::<$t, TA, TB>(
@@ -356,10 +374,10 @@ macro_rules! floats {
 }
 
 floats! {
-    f32 f32 F32 plain(product_pool, product_tuned, FUSED = false) batched(batched_pool, batched_tuned) tf32(Tf32);
-    bf16 bf16 Bf16 plain(product_pool, product_tuned, FUSED = false) transposed(transposed_pool, transposed_tuned)
+    f32 f32 F32 plain(product_pool, product_tuned, FUSED = false, tf32(Tf32)) batched(batched_pool, batched_tuned);
+    bf16 bf16 Bf16 plain(product_pool, product_tuned, FUSED = false, transposed(transposed_pool, transposed_tuned))
         batched(batched_pool, batched_tuned);
-    f16 f16 F16 plain(product_pool, product_tuned, FUSED = false) transposed(transposed_pool, transposed_tuned)
+    f16 f16 F16 plain(product_pool, product_tuned, FUSED = false, transposed(transposed_pool, transposed_tuned))
         batched(batched_pool, batched_tuned);
     bf16 f32 Bf16;
     f16 f32 F16;
@@ -378,16 +396,14 @@ impl Pools<i32> for i8 {
         }
     }
 
-    fn enqueue_product(
+    fn enqueue_plain(
         _: Kind,
         order: Order,
-        _: Form,
         plan: &Plan,
         operands: Operands<'_, i8, i32, 2>,
-        _: Shared<'_, i32>,
         stream: &Stream,
     ) -> triton::Result<()> {
-        let Operands { a, b, c, .. } = operands;
+        let Operands { a, b, c } = operands;
         let [m, n] = c.shape();
         by_order!(order, |TA, TB| launch!(product_i8_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream))
     }
@@ -422,18 +438,30 @@ macro_rules! fused {
                 }
             }
 
-            fn enqueue_product(
+            $(fn enqueue_plain(
+                _: Kind,
+                order: Order,
+                plan: &Plan,
+                operands: Operands<'_, $t, $c, 2>,
+                stream: &Stream,
+            ) -> triton::Result<()> {
+                let Operands { a, b, c } = operands;
+                let [m, n] = c.shape();
+                by_order!(order, |TA, TB| launch!($plain_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream))
+            })?
+
+            fn enqueue_fused(
                 _: Kind,
                 order: Order,
                 _form: Form,
                 plan: &Plan,
                 operands: Operands<'_, $t, $c, 2>,
-                shared: Shared<'_, $sum>,
+                (fused, shared): (Fused<'_, $c, 2>, Shared<'_, $sum>),
                 stream: &Stream,
             ) -> triton::Result<()> {
-                let Operands { a, b, c, residual, rest } = operands;
-                let Rest { bias, row_bias, row_scales, column_scales, options } = rest;
+                let Operands { a, b, c } = operands;
                 let [m, n] = c.shape();
+                let Fused { residual, bias, row_bias, row_scales, column_scales, options } = fused;
                 $(if matches!(plan.kernel, Kernel::Split { .. }) {
                     let Shared { sums, parts, done, ordered } = shared;
                     macro_rules! split {
@@ -448,11 +476,6 @@ macro_rules! fused {
                         };
                     }
                     return if _form == Form::Plain { split!(false) } else { split!(true) };
-                }
-                if _form == Form::Plain {
-                    return by_order!(order, |TA, TB| {
-                        launch!($plain_tuned::<TA, TB>(a, b, c), plan, [m, n, 1], stream)
-                    });
                 })?
                 by_order!(order, |TA, TB| {
                     let tuned = $tuned::<$($of,)? TA, TB>(

@@ -101,6 +101,7 @@ impl<'c> Call<'c> {
     }
 
     /// The same, if there are elements: taking none costs as much as taking some.
+    #[inline]
     pub(crate) fn some_scratch<T: Element>(self, len: usize) -> Result<Option<Scratch<T>>> {
         if len == 0 { Ok(None) } else { self.scratch(len).map(Some) }
     }

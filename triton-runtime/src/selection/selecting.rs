@@ -78,7 +78,7 @@ impl<'a, 's, S, const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'a, 's, 
             return Ok(*tuned.member(stream)?.choice());
         }
         let pool = tuned.pool();
-        let mut running = Running { pool, launch: tuned.prepared(), stream, legal, grid };
+        let mut running = Running { pool, launch: tuned.launch, stream, legal, grid };
         let key = key.unwrap_or_else(|| Key::of(&running.launch.args, &running.launch.metadata().params));
         let index = selected(&mut running, &key, stream, selector)?;
         Ok(*pool.members()[index].choice())
@@ -90,7 +90,7 @@ impl<'a, 's, S, const N: usize, C: Choice, F: Fn(&C) -> bool> Selecting<'a, 's, 
             return tuned.enqueue(stream, grid);
         }
         let pool = tuned.pool();
-        let mut running = Running { pool, launch: tuned.prepared(), stream, legal, grid };
+        let mut running = Running { pool, launch: tuned.launch, stream, legal, grid };
         let key = key.unwrap_or_else(|| Key::of(&running.launch.args, &running.launch.metadata().params));
         run(&mut running, &key, stream, selector)
     }

@@ -153,9 +153,9 @@ impl<'a, P: Product> GemmWith<'a, P> {
         extent(op, "b", 0, [depth, k], fix)?;
         extent(op, "c", 0, [of_c[0], m], fix)?;
         extent(op, "c", 1, [of_c[1], n], fix)?;
-        let (mut a, mut b) = (a.matrices()?, b.matrices()?);
+        let (mut a, mut b) = (a.matrices(), b.matrices());
         let order = ordered(&mut a, &mut b);
-        let c = c.matrices()?;
+        let c = c.matrices();
         let aligned = is_aligned::<P::T>(a.address(), a.strides())
             && is_aligned::<P::T>(b.address(), b.strides())
             && is_aligned::<P::C>(c.address(), c.strides());
