@@ -25,80 +25,59 @@
 //!
 //! - [`Tuner`] is what a launch is given by `.with(&tuner)`; [`Tuner::select`] is for anything else that can be launched.
 //! - [`Store`] is what it has measured, with its file.
-//! - [`Measure`] tells times: [`Device`] of a GPU, [`CostModel`] what the compiler estimates, [`Replay`] recorded ones; [`Failing`] is for tests.
+//! - [`Measure`] tells times: [`Device`] of a GPU, [`CostModel`] what the compiler estimates, `Replay` recorded ones; [`Failing`] is for tests.
 //!
 //! The book's chapter "Tuning your kernel" explains the steps.
 //!
-//! # Ahead of time
+//! # Features
 //!
-//! A *context* is what a call is given: extents, layouts, types, the device. A *choice* is what the tuner decides: tile sizes, warps,
-//! stages, splits. The method is that of ISAAC (Tillet and Cox, SC 2017, cited as I) and of Tillet's thesis (2020, chapter 4, cited
-//! as T):
-//!
-//! | step | module |
+//! | feature | what |
 //! |---|---|
-//! | a space of contexts and choices, and rules that say what is legal and promising | [`space`], [`legal`], [`context`] |
-//! | samples that are mostly legal, of a distribution that learns from accepted ones | [`sample`] |
-//! | recorded times, in a file that a killed run continues | [`data`] |
-//! | a network on logarithms of the numbers of both predicts the time | [`train`] |
-//! | the network chooses among candidates: how much slower than the best | [`regret`](mod@regret) |
-//! | the few instances that lose least over all contexts | [`prune`](mod@prune) |
-//! | the papers' tables and figures, ours beside them | [`report`] |
-//!
-//! Programs embed what [`prune`](mod@prune) and [`train`] yield, and choose by [`Selection`]: nothing is compiled or measured there. No
-//! step but the measuring needs a GPU.
-//!
-//! # The command line
-//!
-//! | command | what |
-//! |---|---|
-//! | `triton-tune table acceptance` | how many samples are legal, uniform and fitted, with the entropy beside (I Table 1) |
-//! | `triton-tune table space` | the size of our search space, rule by rule |
-//! | `triton-tune table mse --data FILE..` | the errors of the papers' seven networks (I Table 2, T Table 4.1) |
-//! | `triton-tune table choices --data FILE --complete FILE --model FILE` | what a model chooses for ten problems (I Table 6) |
-//! | `triton-tune table estimates --complete FILE` | how well the compiler's estimates rank recorded times (feature `jit`) |
-//! | `triton-tune plot mse-by-size --data FILE..` | the error by the rows trained on, as SVG (I Figure 5, T Figure 4.7) |
-//! | `triton-tune collect --types bf16,f32 --orders NN,NT,TN --seconds 420 --out FILE` | times of products on this GPU (feature `jit`) |
-//! | `triton-tune train --data FILE.. --hidden 64,128,64 --out FILE` | a model that programs embed; `--teachers 6`: one that learns from several |
-//! | `triton-tune regret --data FILE.. --model FILE` | its first choice, and the best of its first ten, over the best |
-//! | `triton-tune prune --data FILE.. --size 12 --emit-configs` | the option `configs` of a kernel |
-//! | `triton-tune bench inference`, `bench training` | this CPU |
-//!
-//! The repository has times of products on an H200 and models of them, in `triton-tune/data`; `triton-tune/RESULTS.md` has what they yield.
-//!
-//! A program of a user has the same command line by one call:
-//!
-//! ```no_run
-//! fn main() -> std::process::ExitCode {
-//!     triton_tune::cli(std::env::args_os())
-//! }
-//! ```
+//! | `train` | recorded times, samples, training, pruning, reports, and `Replay`: what is done ahead of time |
+//! | `plot` | figures of the reports |
+//! | `cli` | the command line, with all of these: `cargo install triton-tune --features cli` |
+//! | `jit` | instances that no list has: they are compiled while the program runs |
+#![cfg_attr(feature = "cli", doc = "")]
+#![cfg_attr(feature = "cli", doc = include_str!("ahead_of_time.md"))]
 
+#[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "jit")]
 pub mod collect;
+#[cfg(feature = "train")]
 pub mod context;
+#[cfg(feature = "train")]
 pub mod data;
 mod error;
 mod file;
 #[cfg(feature = "jit")]
 pub mod jit;
+#[cfg(feature = "train")]
 pub mod legal;
 mod measure;
 mod mode;
+#[cfg(feature = "train")]
 pub mod prune;
+#[cfg(feature = "train")]
 pub mod regret;
+#[cfg(feature = "train")]
 pub mod report;
+#[cfg(feature = "train")]
 pub mod sample;
 mod search;
+#[cfg(feature = "train")]
 pub mod space;
 mod store;
+#[cfg(feature = "train")]
 pub mod train;
 mod tuner;
 
+#[cfg(feature = "cli")]
 pub use cli::cli;
 pub use error::{BoxError, Error, Failure, Result};
-pub use measure::{CostModel, Device, Effort, Failing, Measure, Replay, Trial, Trouble};
+#[cfg(feature = "train")]
+pub use measure::Replay;
+pub use measure::{CostModel, Device, Effort, Failing, Measure, Trial, Trouble};
 pub use mode::Mode;
 pub use store::Store;
 pub use triton_select::model::Model;

@@ -3,11 +3,13 @@
 mod cost_model;
 mod device;
 mod failing;
+#[cfg(feature = "train")]
 mod replay;
 
 pub use cost_model::CostModel;
 pub use device::Device;
 pub use failing::{Failing, Trouble};
+#[cfg(feature = "train")]
 pub use replay::Replay;
 
 use crate::error::{BoxError, Failure};

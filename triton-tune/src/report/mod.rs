@@ -5,6 +5,7 @@ pub mod choices;
 #[cfg(feature = "jit")]
 pub mod estimates;
 pub mod mse;
+#[cfg(feature = "plot")]
 pub mod plot;
 pub mod size;
 pub mod speed;

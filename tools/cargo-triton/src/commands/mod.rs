@@ -68,7 +68,11 @@ fn tune(args: Vec<std::ffi::OsString>) -> Result<()> {
     let status = std::process::Command::new("triton-tune").args(args).status();
     let missing = |error: std::io::Error| {
         let is_missing = error.kind() == std::io::ErrorKind::NotFound;
-        failed(if is_missing { "it is not installed: `cargo install triton-tune`".into() } else { error.to_string() })
+        failed(if is_missing {
+            "it is not installed: `cargo install triton-tune --features cli`".into()
+        } else {
+            error.to_string()
+        })
     };
     let status = status.map_err(missing)?;
     if status.success() { Ok(()) } else { Err(failed(format!("it ended with {status}"))) }
