@@ -48,7 +48,7 @@ impl Stream {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or a fault of earlier work.
     pub fn constants<T: Element>(&self, values: &[T]) -> Result<Constants<T>> {
         let (stream, captured) = (self.outside_capture(), self.is_captured().then_some(self));
-        let bytes = T::as_bytes(values);
+        let bytes = T::bytes_of(values);
         // What this graph has already is in the order of its work.
         let own = captured.and_then(|captured| captured.kept().take_constants(bytes)).and_then(found);
         let (contents, allocation) = match own.or_else(|| stream.take_constants(bytes)) {

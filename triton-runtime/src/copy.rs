@@ -101,7 +101,7 @@ impl Stream {
     /// ```
     pub fn fill<D: DeviceDataMut + ?Sized>(&self, target: &mut D, value: D::Item) -> Result<()> {
         let target = target.as_mut_slice();
-        target.allocation().fill(target.offset(), D::Item::as_bytes(&[value]), target.len(), self)
+        target.allocation().fill(target.offset(), D::Item::bytes_of(&[value]), target.len(), self)
     }
 
     /// A copy of a buffer, or of a slice of one, on the host. Waits for the work that it depends on.
@@ -121,7 +121,7 @@ impl Stream {
     pub fn copy_from_host<D: DeviceDataMut + ?Sized>(&self, source: &[D::Item], target: &mut D) -> Result<()> {
         let target = target.as_mut_slice();
         same_length(source.len(), target.len())?;
-        target.allocation().upload(target.offset(), D::Item::as_bytes(source), self)
+        target.allocation().upload(target.offset(), D::Item::bytes_of(source), self)
     }
 
     /// Overwrites values of the host with those of a buffer, or of a slice of one. Waits for the work that it depends on.
@@ -164,7 +164,7 @@ impl Stream {
             let _ordered = Allocation::order(self, [(allocation, true)].into_iter())?;
             return memory.write_pinned(target.offset(), pinned, raw);
         }
-        allocation.upload(target.offset(), D::Item::as_bytes(source.as_slice()?), self)
+        allocation.upload(target.offset(), D::Item::bytes_of(source.as_slice()?), self)
     }
 
     /// Enqueues a copy into page-locked memory, and returns at once: the host's next access to the memory waits for it.

@@ -3,10 +3,14 @@
 use half::{bf16, f16};
 use std::fmt::Debug;
 use triton_core::types::DType;
+use zerocopy::{IntoBytes, TryFromBytes};
 
 mod sealed {
     /// Bounds under which host copies of bytes need no `unsafe`.
-    pub trait Sealed: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable {}
+    pub trait Sealed:
+        zerocopy::TryFromBytes + zerocopy::IntoBytes + zerocopy::Immutable + zerocopy::KnownLayout
+    {
+    }
 }
 
 /// An element type: `bool`, the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`.
@@ -34,8 +38,8 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + PartialEq + Debug + 'st
 
     /// The bytes of a slice, in the order of memory.
     #[doc(hidden)]
-    fn as_bytes(values: &[Self]) -> &[u8] {
-        bytemuck::cast_slice(values)
+    fn bytes_of(values: &[Self]) -> &[u8] {
+        values.as_bytes()
     }
 
     /// Lets `fill` write the bytes of a slice.
@@ -51,13 +55,13 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + PartialEq + Debug + 'st
     /// Bytes as values; `None` if they are misaligned or invalid.
     #[doc(hidden)]
     fn cast(bytes: &[u8]) -> Option<&[Self]> {
-        bytemuck::checked::try_cast_slice(bytes).ok()
+        <[Self]>::try_ref_from_bytes(bytes).ok()
     }
 
     /// Bytes as values; `None` if they are misaligned or invalid.
     #[doc(hidden)]
     fn cast_mut(bytes: &mut [u8]) -> Option<&mut [Self]> {
-        bytemuck::checked::try_cast_slice_mut(bytes).ok()
+        <[Self]>::try_mut_from_bytes(bytes).ok()
     }
 }
 
@@ -78,7 +82,7 @@ macro_rules! element {
             }
 
             fn fill<E>(values: &mut [$ty], fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<(), E> {
-                fill(bytemuck::cast_slice_mut(values))
+                fill(values.as_mut_bytes())
             }
         }
     )*};

@@ -1,4 +1,4 @@
-//! Kernels as users write them, whose instructions are counted beside those of `benchmarks/src/tiles.rs`.
+//! Kernels as users write them, whose instructions are counted beside those of `tools/benchmarks/src/tiles.rs`.
 //!
 //! `cargo xtask counts` reads this file; `tests/tests/programs` builds it, so that it stays Rust.
 

@@ -18,7 +18,7 @@ pub struct Seed {
 pub fn seeds() -> Vec<Seed> {
     let root = crate::root();
     let mut found = Found(Vec::new());
-    for folder in ["examples", "tests", "benchmarks/src"] {
+    for folder in ["examples", "tests", "tools/benchmarks/src"] {
         for file in rust_files(&root.join(folder)) {
             let text = std::fs::read_to_string(file).unwrap_or_default();
             if let Ok(file) = syn::parse_file(&text) {

@@ -65,16 +65,23 @@ pub(crate) fn manifest(text: &str) -> (String, Vec<String>) {
     (name, names)
 }
 
+/// The Cargo.toml of each crate: its path, and its text.
+fn manifests() -> impl Iterator<Item = (String, String)> {
+    // Crates of users, which tests build.
+    let is_user = |path: &str| path.starts_with("tests/") && path != "tests/Cargo.toml";
+    files("toml").into_iter().filter(move |(path, _)| path.ends_with("Cargo.toml") && !is_user(path))
+}
+
+/// The folder of the sources of each crate.
+fn folders() -> BTreeMap<String, String> {
+    manifests().map(|(path, text)| (manifest(&text).0, path.replace("Cargo.toml", "src"))).collect()
+}
+
 #[test]
 fn crates_depend_as_the_table_says() {
     let mut found = Found::new();
     let mut crates = BTreeSet::new();
-    for (path, text) in files("toml") {
-        // Crates of users, which tests build.
-        let user = path.starts_with("tests/") && path != "tests/Cargo.toml";
-        if !path.ends_with("Cargo.toml") || user {
-            continue;
-        }
+    for (path, text) in manifests() {
         let (name, names) = manifest(&text);
         let ours = names.into_iter().filter(|dependency| CRATES.iter().any(|(row, _)| row == dependency));
         found.extend(ours.map(|dependency| ((name.clone(), dependency), path.clone())));
@@ -87,27 +94,30 @@ fn crates_depend_as_the_table_says() {
 
 #[test]
 fn modules_name_each_other_as_the_table_says() {
-    for (folder, table) in [("triton-core", CORE), ("triton-syntax", SYNTAX)] {
-        let sources = sources(&format!("{folder}/src"));
+    let folders = folders();
+    for (name, table) in [("triton-core", CORE), ("triton-syntax", SYNTAX)] {
+        let folder = &folders[name];
+        let sources = sources(folder);
         let mut found = Found::new();
         for reference in sources.references() {
             if let Some((from, to)) = siblings(&reference).filter(|(from, _)| from.len() == 1) {
-                found.insert((from[0].clone(), to[0].clone()), format!("{folder}/src/{}", reference.location));
+                found.insert((from[0].clone(), to[0].clone()), format!("{folder}/{}", reference.location));
             }
         }
-        compare(folder, table, None, &found);
+        compare(name, table, None, &found);
         let rows: BTreeSet<String> = table.iter().map(|(row, _)| row.to_string()).collect();
-        assert_eq!(sources.top(), rows, "the modules of {folder}, and the rows of its table");
+        assert_eq!(sources.top(), rows, "the modules of {name}, and the rows of its table");
     }
 }
 
 #[test]
 fn crates_name_the_modules_that_the_table_says() {
-    let core = sources("triton-core/src");
+    let folders = folders();
+    let core = sources(&folders["triton-core"]);
     let mut found = Found::new();
     for (name, _) in USERS_OF_CORE {
-        let folder = if *name == "triton-dsl" { "src".to_owned() } else { format!("{name}/src") };
-        for (module, location) in sources(&folder).names_in("triton_core", &core) {
+        let folder = &folders[*name];
+        for (module, location) in sources(folder).names_in("triton_core", &core) {
             found.insert((name.to_string(), module), format!("{folder}/{location}"));
         }
     }
@@ -129,21 +139,8 @@ fn reached<'a>(from: &'a Module, arrows: &'a BTreeMap<(Module, Module), String>)
 #[test]
 fn files_of_a_folder_form_no_circle() {
     let mut failures = Vec::new();
-    for folder in [
-        "src",
-        "triton-core/src",
-        "triton-syntax/src",
-        "triton-runtime/src",
-        "triton-select/src",
-        "triton-sim/src",
-        "triton-sim/hardware/src",
-        "triton-tune/src",
-        "tools/cargo-triton/src",
-        "tests/src",
-        "benchmarks/src",
-        "xtask/src",
-    ] {
-        let references = sources(folder).references();
+    for folder in folders().into_values() {
+        let references = sources(&folder).references();
         let arrows = references.iter().filter_map(|reference| Some((siblings(reference)?, reference.location.clone())));
         let arrows: BTreeMap<(Module, Module), String> = arrows.collect();
         for ((from, to), location) in &arrows {

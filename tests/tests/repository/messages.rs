@@ -153,7 +153,7 @@ fn every_message_has_a_case() {
     let expected = triton_tests::annotate::expected();
     let lines: Vec<&str> = expected.lines().collect();
     let (mut missing, mut count) = (Vec::new(), 0);
-    for folder in ["triton-core/src", "triton-syntax/src"] {
+    for folder in ["triton-core/src", "triton-macros/syntax/src"] {
         for path in files(&root.join(folder), "rs") {
             let mut messages = Messages::default();
             messages.visit_file(&syn::parse_file(&text(&path)).expect("Rust"));

@@ -3,7 +3,8 @@
 
 use super::map::manifest;
 use super::tidy::{files, report, root};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// A published package: its folder, relative to the root, and its Cargo.toml.
 struct Package {
@@ -35,7 +36,69 @@ fn published() -> Vec<Package> {
     published
 }
 
-/// Copies, as a link is a file of one line in a clone of Windows.
+/// What a package has of another one's files: `include_str!` and `mod` reach no further than a package, and a link is a file of one line in a clone of
+/// Windows.
+const COPIES: [(&str, &str); 5] = [
+    ("docs/src/errors", "tools/cargo-triton/src/errors"),
+    ("triton-kernels/src/contract/notation.rs", "triton-kernels/macros/src/notation.rs"),
+    ("triton-kernels/src/functions/gemm.rs", "triton-tune/kernels/functions/gemm.rs"),
+    ("triton-kernels/src/functions/split.rs", "triton-tune/kernels/functions/split.rs"),
+    ("triton-kernels/src/linear/kernels/whole.rs", "triton-tune/kernels/whole.rs"),
+];
+
+/// The files of a folder by their names, or the file of a path; empty where there is none.
+fn texts(path: &Path) -> BTreeMap<PathBuf, String> {
+    let of = |path: PathBuf| Some((path.clone(), std::fs::read_to_string(&path).ok()?));
+    match std::fs::read_dir(path) {
+        Ok(folder) => folder.flatten().filter_map(|entry| of(entry.path())).collect(),
+        Err(_) => of(path.to_owned()).into_iter().collect(),
+    }
+}
+
+#[test]
+fn copies_are_what_they_are_of() {
+    let mut failures = Vec::new();
+    for (from, to) in COPIES {
+        let (from, to) = (root().join(from), root().join(to));
+        let place = |file: &Path| {
+            file.strip_prefix(&from).ok().filter(|rest| rest.parent().is_some()).map(|rest| to.join(rest))
+        };
+        let wanted = texts(&from).into_iter().map(|(file, text)| (place(&file).unwrap_or_else(|| to.clone()), text));
+        let (wanted, mut found): (BTreeMap<PathBuf, String>, _) = (wanted.collect(), texts(&to));
+        assert!(!wanted.is_empty(), "{} is missing", from.display());
+        for (file, text) in &wanted {
+            if found.remove(file).as_ref() == Some(text) {
+                continue;
+            }
+            if std::env::var_os("BLESS").is_some() {
+                std::fs::write(file, text).expect("a copy is written");
+            } else {
+                failures
+                    .push(format!("{} differs from the file that it is a copy of: BLESS=1 copies it", file.display()));
+            }
+        }
+        failures.extend(found.keys().map(|file| format!("{} is a copy of nothing", file.display())));
+    }
+    report(failures);
+}
+
+#[test]
+fn there_are_no_links() {
+    fn walk(folder: &Path, links: &mut Vec<String>) {
+        for path in std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default();
+            if path.is_symlink() {
+                links.push(format!("{} is a link: copy the file", path.display()));
+            } else if path.is_dir() && name != "target" && name != ".git" {
+                walk(&path, links);
+            }
+        }
+    }
+    let mut links = Vec::new();
+    walk(&root(), &mut links);
+    report(links);
+}
+
 #[test]
 fn packages_have_their_licences() {
     let mut failures = Vec::new();
@@ -45,8 +108,6 @@ fn packages_have_their_licences() {
             let path = format!("{}{name}", package.folder);
             if package.file(name).as_ref() != Some(&text) {
                 failures.push(format!("{path}: copy the file of the root"));
-            } else if root().join(&path).is_symlink() {
-                failures.push(format!("{path}: it is a link: copy the file of the root"));
             }
         }
     }

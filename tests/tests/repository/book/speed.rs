@@ -1,4 +1,4 @@
-//! Measured speeds in README.md and the book, from the tables of RESULTS.md alone: `benchmarks/speed.tsv` says which rows are shown.
+//! Measured speeds in README.md and the book, from the tables of RESULTS.md alone: `tools/benchmarks/speed.tsv` says which rows are shown.
 //!
 //! A page has the tables between markers. `<!-- speed: peer -->` is followed by all rows of one table, `<!-- speed: peer: a; b -->` by the
 //! rows of these labels, and either by `<!-- end -->`. The picture `pictures/speed.svg` shows the rows beside the peers.
@@ -49,13 +49,13 @@ impl Row {
     }
 }
 
-/// The rows that `benchmarks/speed.tsv` asks for.
+/// The rows that `tools/benchmarks/speed.tsv` asks for.
 fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for line in text(&triton_tests::root().join("benchmarks/speed.tsv")).lines() {
+    for line in text(&triton_tests::root().join("tools/benchmarks/speed.tsv")).lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         let [table, group, label, peer, file, section, column, wanted, date] = fields[..] else {
-            assert!(line.starts_with('#'), "benchmarks/speed.tsv: not nine fields: {line}");
+            assert!(line.starts_with('#'), "tools/benchmarks/speed.tsv: not nine fields: {line}");
             continue;
         };
         if table == "table" {

@@ -1,7 +1,7 @@
 //! Which module names which: the paths of a crate's sources, resolved through `use` and re-exports.
 //!
-//! Read are tokens, so that paths in macros count. What a macro like `quote!` writes belongs to another crate, and test modules
-//! are apart. A method that is called has no path, and is not followed.
+//! Read are tokens, so that paths in macros count, but for those by `$crate`. What a macro like `quote!` writes belongs to another crate, and test
+//! modules are apart. A method that is called has no path, and is not followed.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +92,9 @@ impl Crate {
                     let (length, path) = path_of(rest);
                     // What stands behind a dot is a field or a method.
                     let dot = at > 0 && is_punct(&trees[at - 1], '.') && !(at > 1 && is_punct(&trees[at - 2], '.'));
-                    if !dot && path.len() > 1 {
+                    // A path by `$crate` is written where its macro is expanded.
+                    let expanded = at > 0 && is_punct(&trees[at - 1], '$') && path[0] == "crate";
+                    if !dot && !expanded && path.len() > 1 {
                         self.written.push(Written { module: module.clone(), path });
                     }
                     length

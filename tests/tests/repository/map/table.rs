@@ -52,7 +52,8 @@ pub(crate) const CORE: &[Row] = &[
 /// The modules of `triton-syntax`.
 pub(crate) const SYNTAX: &[Row] = &[
     ("context", &[]),
-    ("environment", &[]),
+    ("manifest", &[]),
+    ("environment", &["manifest"]),
     ("read", &["context", "environment"]),
     ("link", &["context", "environment", "read"]),
     ("emit", &["context", "environment", "read", "link"]),

@@ -1,1 +1,0 @@
-../../triton-kernels/src/contract/notation.rs
