@@ -32,20 +32,12 @@
 //! - The feature `sim` adds `Device::sim()`, which runs the PTX of kernels on the CPU, and reports races, uninitialised memory
 //!   and other mistakes that a GPU lets pass.
 //!
-//! The compiler runs inside the attribute. Cargo builds it without optimisation, also for a release build, unless the
-//! workspace says otherwise, which makes kernels compile several times faster:
+//! The compiler runs inside the attribute, and cargo builds it without optimisation: of a program with up to some hundred kernels that is the fastest
+//! build. Kernels that run long on the CPU device, or on `Device::sim()`, in debug builds want these crates optimised, which have their inner loops:
 //!
 //! ```toml
 //! [profile.dev.package.triton-core]
 //! opt-level = 3
-//! [profile.release.package.triton-core]
-//! opt-level = 3
-//! ```
-//!
-//! Two more crates pay in debug builds: `triton-runtime`, where kernels run on the CPU device, and `triton-sim`, where they run on
-//! `Device::sim()`. Their inner loops are in them:
-//!
-//! ```toml
 //! [profile.dev.package.triton-runtime]
 //! opt-level = 3
 //! # With the feature `sim`:
@@ -90,8 +82,6 @@ extern crate self as triton;
 pub enum Compiled {}
 
 mod bits;
-#[cfg(doctest)]
-mod book;
 pub mod lang;
 pub mod prelude;
 

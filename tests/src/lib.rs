@@ -13,6 +13,8 @@
 //! | [`fuzz`] | what goes into the attributes, made of a seed |
 
 pub mod annotate;
+#[cfg(doctest)]
+mod book;
 pub mod corpus;
 pub mod expand;
 pub mod fuzz;

@@ -71,10 +71,10 @@ fn every_page_is_listed_and_run() {
     listed.sort();
     assert_eq!(pages(), listed, "the pages, and those in SUMMARY.md");
 
-    let source = text(&triton_tests::root().join("src/book.rs"));
+    let source = text(&triton_tests::root().join("tests/src/book.rs"));
     let mut run: Vec<String> = Vec::new();
     for list in source.split("\npages! {").skip(1) {
-        let (list, _) = list.split_once("\n}").expect("the end of a list of pages in src/book.rs");
+        let (list, _) = list.split_once("\n}").expect("the end of a list of pages in tests/src/book.rs");
         let (folder, names) = list.split_once("\":").expect("the folder of a list of pages");
         let (_, folder) = folder.split_once("../docs/src/").expect("a folder of the book");
         run.extend(names.split_whitespace().map(|name| format!("{folder}{name}")));
@@ -89,7 +89,7 @@ fn every_page_is_listed_and_run() {
     assert_eq!(
         pages(),
         run,
-        "the pages, and those in src/book.rs and in the lib.rs of the library, the tuner and candle's bridge"
+        "the pages, and those in tests/src/book.rs and in the lib.rs of the library, the tuner and candle's bridge"
     );
 }
 

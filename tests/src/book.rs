@@ -8,7 +8,7 @@ macro_rules! pages {
 }
 
 pages! {
-    "../docs/src/":
+    "../../docs/src/":
     introduction
     first_kernel
     views
@@ -37,7 +37,7 @@ pages! {
 }
 
 pages! {
-    "../docs/src/errors/":
+    "../../docs/src/errors/":
     t0001
     t0002
     t0003
