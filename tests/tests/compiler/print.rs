@@ -58,3 +58,15 @@ fn scalars_and_tiles() {
                     (4, 0, 2)[1, 0] \"1\", 1.5\n(4, 0, 2)[1, 1] \"2\", 1.5\n";
     assert_eq!(*page.0.lock().expect("nothing panics"), expected);
 }
+
+/// A file may have any name, also one with what texts are read by.
+#[test]
+fn names_of_files_are_read_again() {
+    let text = r#"source "src\u{5c}a \u{22}b\u{22};\u{9}.rs"
+kernel nothing() warps 1 {
+}
+"#;
+    let function = parse(text).expect("IR");
+    assert_eq!(function.sources.files, ["src\\a \"b\";\t.rs"]);
+    assert_eq!(function.to_string(), text);
+}

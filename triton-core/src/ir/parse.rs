@@ -93,9 +93,9 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// A text in which `\u{22}` is the character of that number.
-fn unescape(text: &str) -> Option<String> {
-    let mut pieces = text.split("\\u{");
+/// What stands in quotes: a text in which `\u{22}` is the character of that number.
+fn quoted(text: &str) -> Option<String> {
+    let mut pieces = text.strip_prefix('"')?.strip_suffix('"')?.split("\\u{");
     let mut out = pieces.next()?.to_string();
     for piece in pieces {
         let (number, rest) = piece.split_once('}')?;
@@ -141,17 +141,12 @@ impl Parser {
         let (word, rest) = code.split_once(' ').unwrap_or((code, ""));
         match word {
             "source" => {
-                let file = rest
-                    .strip_prefix('"')
-                    .and_then(|r| r.strip_suffix('"'))
-                    .ok_or("a file name in quotes is missing")?;
-                self.func.sources.files.push(file.replace("\\\\", "\\").replace("\\\"", "\""));
+                self.func.sources.files.push(quoted(rest).ok_or("a file name in quotes is missing")?);
                 Ok(())
             }
             "call" => self.call(rest),
             "text" => {
-                let text = rest.strip_prefix('"').and_then(|r| r.strip_suffix('"')).and_then(unescape);
-                self.func.texts.push(text.ok_or("a text in quotes is missing")?);
+                self.func.texts.push(quoted(rest).ok_or("a text in quotes is missing")?);
                 Ok(())
             }
             "layout" => self.layout(rest),

@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub fn print(func: &Function) -> String {
     let mut out = String::new();
     for file in &func.sources.files {
-        let _ = writeln!(out, "source {file:?}");
+        let _ = writeln!(out, "source \"{}\"", escape(file));
     }
     let calls = Calls::of(func);
     out.push_str(&calls.declarations(func));
