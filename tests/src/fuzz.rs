@@ -4,6 +4,7 @@
 //! error (`T0199`). `cargo run -p triton-tests -- --minutes 60` looks for a counterexample; each case is generated from
 //! its number alone, so a finding is run again by `--case N`.
 
+pub mod bytes;
 pub mod corpus;
 pub mod mutate;
 
