@@ -147,7 +147,11 @@ impl Error {
         let path = path.into();
         move |source| Self::Content { path, source }
     }
+}
 
+/// Of what is done ahead of time.
+#[cfg(feature = "train")]
+impl Error {
     /// A value that is not what it has to be.
     pub(crate) fn value(what: &'static str, found: impl ToString, expected: impl ToString, fix: &'static str) -> Self {
         Self::Value { what, found: found.to_string(), expected: expected.to_string(), fix }
