@@ -54,8 +54,8 @@
 //!
 //! ```text
 //! cargo xtask stub target/cuda-stub                               # in the repository: a stand-in for the library
-//! cd triton-cust && cargo build --examples                        # links target/cuda-stub/lib64
-//! LD_LIBRARY_PATH=$PWD/../target/cuda-stub/run cargo test         # cust finds no device, and says so
+//! cd bridges/triton-cust && cargo build --examples                # links target/cuda-stub/lib64
+//! LD_LIBRARY_PATH=$PWD/../../target/cuda-stub/run cargo test      # cust finds no device, and says so
 //! ```
 
 mod args;
