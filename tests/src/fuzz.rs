@@ -12,6 +12,7 @@ use crate::numbers::Random;
 use corpus::Seed;
 use proc_macro2::TokenStream;
 use quote::quote;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What goes into the attributes.
@@ -84,13 +85,16 @@ pub fn run(input: &Input) -> Result<(), String> {
         Attribute::Params => triton_syntax::params(args, item),
         Attribute::Link => triton_syntax::link(item),
     }));
-    let output = output.map_err(|payload| {
-        let text = payload.downcast_ref::<String>().cloned();
-        text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
-    })?;
+    let output = output.map_err(said)?;
     let text = output.to_string();
     match text.find("T0199") {
         None => Ok(()),
         Some(at) => Err(text[text[..at].rfind('"').unwrap_or(0)..].chars().take(600).collect()),
     }
+}
+
+/// What a panic says.
+pub fn said(panic: Box<dyn Any + Send>) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use triton::cache::{Cache, Entry, Key};
 use triton_core::hash::fnv1a;
 use triton_select::model::Model;
 use triton_select::{Record, Table};
-use triton_tests::fuzz::bytes::mutate;
+use triton_tests::fuzz::{bytes::mutate, said};
 use triton_tests::numbers::Random;
 
 #[derive(clap::Parser)]
@@ -39,7 +39,7 @@ struct Reader {
     name: &'static str,
     /// Files that it reads.
     seeds: Vec<Vec<u8>>,
-    /// Whether a file begins or ends as it should: checksums, so that what is behind them is read.
+    /// The file with the checksums of what it holds now, so that what is behind them is read.
     sealed: fn(Vec<u8>) -> Vec<u8>,
     /// Reads a file, and says what is wrong with the reader.
     run: fn(&[u8]) -> Result<(), String>,
@@ -72,7 +72,7 @@ fn readers() -> Vec<Reader> {
     vec![
         Reader { name: "ir", seeds: files("tests/corpus", "tir"), sealed: as_it_is, run: ir },
         Reader { name: "ptx", seeds: files("triton-sim/tests", "ptx"), sealed: as_it_is, run: ptx },
-        Reader { name: "model", seeds: models(), sealed: with_checksum, run: model },
+        Reader { name: "model", seeds: files("triton-kernels/src/select", "model"), sealed: with_checksum, run: model },
         Reader { name: "table", seeds: files("triton-kernels/src/tables", "tsv"), sealed: with_checks, run: table },
         Reader { name: "cache", seeds: vec![entry()], sealed: as_it_is, run: cache },
     ]
@@ -95,11 +95,6 @@ fn ir(bytes: &[u8]) -> Result<(), String> {
 fn ptx(bytes: &[u8]) -> Result<(), String> {
     let _ = triton_sim::Module::parse(&text(bytes));
     Ok(())
-}
-
-/// Models of few numbers, so that changes meet what is around them.
-fn models() -> Vec<Vec<u8>> {
-    files("triton-kernels/src/select", "model")
 }
 
 /// With the checksum of its content.
@@ -191,11 +186,8 @@ fn input(reader: &Reader, case: u64) -> Vec<u8> {
 }
 
 fn run(reader: &Reader, bytes: &[u8]) -> Result<(), String> {
-    catch_unwind(AssertUnwindSafe(|| (reader.run)(bytes))).unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Err(format!("it panicked: {}", text.unwrap_or_default()))
-    })
+    let result = catch_unwind(AssertUnwindSafe(|| (reader.run)(bytes)));
+    result.unwrap_or_else(|panic| Err(format!("it panicked: {}", said(panic))))
 }
 
 /// Runs cases, and returns how many failed.
