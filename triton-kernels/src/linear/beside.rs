@@ -1,5 +1,4 @@
-//! What is asked for beside a product, and what kernels with an epilogue take of it. A plain product has none of it, and does not move it: views of what is
-//! absent are a third of what its launch would cost the host.
+//! What is asked for beside a product, and what kernels with an epilogue take of it. A plain product has none of it, and moves no views of what is absent.
 
 use super::kernels::epilogue::Epilogue;
 use super::operands::for_each;
@@ -27,8 +26,6 @@ pub(super) struct Beside<'a, C> {
     pub(super) alpha: f64,
     pub(super) beta: f64,
     pub(super) activation: Activation,
-    /// Whether the sums of columns are.
-    pub(super) sums: bool,
 }
 
 /// What a kernel with an epilogue takes beside its operands.
@@ -53,7 +50,6 @@ impl<C> Default for Beside<'_, C> {
             alpha: 1.0,
             beta: 0.0,
             activation: Activation::Identity,
-            sums: false,
         }
     }
 }
@@ -63,15 +59,17 @@ impl<'a, C: Element> Beside<'a, C> {
     pub(super) fn is_nothing(&self) -> bool {
         let of_numbers = (self.alpha, self.beta, self.activation) == (1.0, 0.0, Activation::Identity);
         let has_views = self.bias.is_some() || self.row_bias.is_some() || self.residual.is_some();
-        of_numbers && !has_views && !self.sums && self.scale_a.is_none() && self.scale_b.is_none()
+        of_numbers && !has_views && self.scale_a.is_none() && self.scale_b.is_none()
     }
 
-    /// What a product takes that is stored in a shape, after all checks. The axes of a product that is none of a batch are counted without the first.
+    /// What a product takes that is stored in a shape, after all checks, with or without the sums of columns. The axes of a product that is none of a batch
+    /// are counted without the first.
     pub(super) fn checked(
         self,
         op: &'static str,
         [batch, m, n]: [usize; 3],
         batched: bool,
+        sums: bool,
         device: &'a Device,
     ) -> Result<Fused<'a, C, 3>> {
         let length = |operand, view: Option<View<'a, C, 1>>, expected, fix| match view {
@@ -111,7 +109,7 @@ impl<'a, C: Element> Beside<'a, C> {
         if self.alpha == 0.0 {
             (row_scales, column_scales) = (View::none(device), View::none(device));
         }
-        let (alpha, beta, sums) = (self.alpha, self.beta, self.sums);
+        let (alpha, beta) = (self.alpha, self.beta);
         let options = Epilogue { alpha, beta, sums, ..Epilogue::default() }.with::<C>(self.activation);
         Ok(Fused { residual, bias, row_bias, row_scales, column_scales, options })
     }

@@ -207,8 +207,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// Also stores the sum of each column of the result, in `f32`, before c is rounded. Not of a batch. It takes a second, small launch.
     /// An [activation](Gemm::activation) that takes a launch of its own reads a rounded c.
     pub fn column_sums(self, sums: impl IntoViewMut<'a, f32, 1>) -> Self {
-        let beside = Beside { sums: true, ..self.beside };
-        Gemm { beside, column_sums: Some(sums.into_view_mut()), ..self }
+        Gemm { column_sums: Some(sums.into_view_mut()), ..self }
     }
 
     /// How exactly `f32` is multiplied.
@@ -328,8 +327,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         })
     }
 
-    /// Checks everything, chooses the instance, and passes on what is to be enqueued: it is not returned, as a copy of all views at each step is a third of
-    /// what a launch costs the host.
+    /// Checks everything, chooses the instance, and passes on what is to be enqueued: it is not returned, so that its views are not copied.
     #[inline]
     fn prepare<R>(self, call: Call<'_>, then: impl FnOnce(Prepared<'a, T, C>) -> Result<R>) -> Result<R> {
         let op = call.op;
@@ -362,10 +360,10 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         if self.beside.alpha == 0.0 {
             (a, b, k) = (a.narrow(2, ..0)?, b.narrow(1, ..0)?, 0);
         }
-        let sums = self.beside.sums;
-        let mut fused = match self.beside.is_nothing() {
+        let sums = self.column_sums.is_some();
+        let mut fused = match self.beside.is_nothing() && !sums {
             true => None,
-            false => Some(self.beside.checked(op, of_c, self.batched, device)?),
+            false => Some(self.beside.checked(op, of_c, self.batched, sums, device)?),
         };
         if let Some(sums) = &self.column_sums {
             extent(op, "column_sums", 0, [sums.shape()[0], n], "it has an element for each column of c")?;
