@@ -1,13 +1,42 @@
 //! Hashes: of names, that of hidden items and of files; of ids and columns, a quick one.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// FNV-1a of 64 bits (Fowler, Noll and Vo). It is well distributed, the same on every machine, and not cryptographic.
 pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    bytes
-        .into_iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    let mut hash = Fnv1a::default();
+    bytes.into_iter().for_each(|byte| hash.add(byte));
+    hash.finish()
+}
+
+/// [`fnv1a`] of a text that is written piece by piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Fnv1a(u64);
+
+impl Fnv1a {
+    fn add(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    /// The hash of what was written.
+    pub fn finish(self) -> u64 {
+        self.0
+    }
+}
+
+impl Default for Fnv1a {
+    fn default() -> Fnv1a {
+        Fnv1a(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl fmt::Write for Fnv1a {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.bytes().for_each(|byte| self.add(byte));
+        Ok(())
+    }
 }
 
 /// For maps whose keys are a few words: ids, columns of layouts. A rotation and a multiplication a word, as the tables of rustc have it:

@@ -32,3 +32,8 @@ pub mod types;
 pub use pipeline::{
     Compiled, advise, check, compile, explain, explain_launch, image_of, images, images_with, keeps_dividends,
 };
+
+/// The folders of the sources of the compiler, when it was built: by them the compiler of a checkout, which has the version of any other, is told
+/// from another one.
+#[doc(hidden)]
+pub const SOURCES: &[&str] = &[concat!(env!("CARGO_MANIFEST_DIR"), "/src")];

@@ -24,7 +24,7 @@ pub enum Text {
     #[non_exhaustive]
     Deflated {
         /// The stream of RFC 1951.
-        bytes: &'static [u8],
+        bytes: Cow<'static, [u8]>,
         /// Bytes of the text.
         len: usize,
         /// What inflates it.
@@ -42,7 +42,13 @@ impl Text {
     /// A text of this many bytes, deflated. For generated code.
     #[doc(hidden)]
     pub const fn deflated(bytes: &'static [u8], len: usize, inflate: Inflate) -> Text {
-        Text::Deflated { bytes, len, inflate }
+        Text::Deflated { bytes: Cow::Borrowed(bytes), len, inflate }
+    }
+
+    /// The same of a stream that was made at run time.
+    #[doc(hidden)]
+    pub fn of_stream(bytes: Vec<u8>, len: usize, inflate: Inflate) -> Text {
+        Text::Deflated { bytes: Cow::Owned(bytes), len, inflate }
     }
 
     /// The text, inflated anew by each call if it is deflated. One that cannot be inflated is empty, which the next reader reports.

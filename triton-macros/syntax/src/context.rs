@@ -112,7 +112,8 @@ impl Context {
     }
 
     fn locate(&mut self, span: TokenSpan) -> Loc {
-        let file = portable(&span.file(), &std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        let file = portable(&span.file(), &variable("CARGO_MANIFEST_DIR"), &variable("CARGO_PKG_NAME"));
         let files = &mut self.sources.files;
         let index = files.iter().position(|f| *f == file).unwrap_or_else(|| {
             files.push(file);
@@ -172,6 +173,11 @@ impl Context {
     /// Records a warning.
     pub(crate) fn warn(&mut self, diagnostic: Diagnostic) {
         self.warnings.push(diagnostic);
+    }
+
+    /// Whether there are warnings.
+    pub(crate) fn warned(&self) -> bool {
+        !self.warnings.is_empty()
     }
 
     /// The warnings as tokens: uses of constants that are deprecated for these reasons. On stable Rust nothing else makes
@@ -266,16 +272,17 @@ fn ends(node: &impl ToTokens) -> (TokenSpan, TokenSpan) {
     (open(&first), close(&last))
 }
 
-/// A file's name as it may appear in a program: without the directories of the machine that built it. Of a file of
-/// another crate the crate's own folder stays.
-fn portable(file: &str, manifest: &str) -> String {
+/// A file's name as it may appear in a program: without the directories of the machine that built it. A package that is built where a registry
+/// unpacked it has its name before its files, as it has in its workspace; of a file of another crate the crate's own folder stays.
+fn portable(file: &str, manifest: &str, package: &str) -> String {
     let path = std::path::Path::new(file);
     let source = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "src"));
     let outside =
         source.and_then(|source| source.parent()?.parent()).and_then(|outside| path.strip_prefix(outside).ok());
+    let inside = path.strip_prefix(manifest).map(|inside| std::path::Path::new(package).join(inside));
     let short = if path.is_relative() {
         path
-    } else if let (false, Ok(inside)) = (manifest.is_empty(), path.strip_prefix(manifest)) {
+    } else if let (false, Ok(inside)) = (manifest.is_empty(), &inside) {
         inside
     } else if let Some(inside) = outside {
         inside
@@ -293,13 +300,13 @@ mod tests {
     #[test]
     fn file_names_are_portable() {
         for (file, manifest, expected) in [
-            ("src/main.rs", "/home/me/app", "src/main.rs"),
-            ("/home/me/app/src/k.rs", "/home/me/app", "src/k.rs"),
-            ("/home/me/other/src/k.rs", "/home/me/app", "other/src/k.rs"),
+            ("src/main.rs", "/home/me/app-1.0", "src/main.rs"),
+            ("/home/me/app-1.0/src/k.rs", "/home/me/app-1.0", "app/src/k.rs"),
+            ("/home/me/other/src/k.rs", "/home/me/app-1.0", "other/src/k.rs"),
             ("/home/me/app/src/k.rs", "", "app/src/k.rs"),
-            ("/home/me/k.rs", "/home/me/app", "k.rs"),
+            ("/home/me/k.rs", "/home/me/app-1.0", "k.rs"),
         ] {
-            assert_eq!(portable(file, manifest), expected, "{file} in {manifest}");
+            assert_eq!(portable(file, manifest, "app"), expected, "{file} in {manifest}");
         }
     }
 

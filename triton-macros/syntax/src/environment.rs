@@ -3,9 +3,15 @@
 use crate::manifest;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use std::path::Path;
+use std::sync::OnceLock;
+use triton_core::hash::fnv1a;
 
 /// The variable that names the folder for dumps.
 pub(crate) const DUMP_FOLDER: &str = "TRITON_DSL_DUMP_DIR";
+
+/// The variable that names the folder in which compiled kernels are kept.
+pub(crate) const BUILD_CACHE: &str = "TRITON_DSL_BUILD_CACHE";
 
 /// Whether the expansion is for rust-analyzer, which needs names and types at once, and no code.
 ///
@@ -28,6 +34,33 @@ pub(crate) fn only_checks() -> bool {
     let emitted = std::env::args().find_map(|arg| arg.strip_prefix("--emit=").map(str::to_owned));
     process.file_stem().is_some_and(|name| name == "rustdoc")
         || emitted.is_some_and(|kinds| kinds.split(',').all(|kind| matches!(kind, "dep-info" | "metadata")))
+}
+
+/// A hash of the compiler: of its sources, where they were when it was built. `None` if they are not there any more.
+pub(crate) fn compiler() -> Option<u64> {
+    static COMPILER: OnceLock<Option<u64>> = OnceLock::new();
+    let hash = || {
+        let mut files = Vec::new();
+        for folder in triton_core::SOURCES {
+            sources(Path::new(folder), "", &mut files).ok()?;
+        }
+        files.sort_unstable();
+        Some(fnv1a(files.iter().flat_map(|(name, text)| name.bytes().chain(text.iter().copied()))))
+    };
+    *COMPILER.get_or_init(hash)
+}
+
+/// The files below a folder, each by its path there.
+fn sources(folder: &Path, inside: &str, files: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), format!("{inside}/{}", entry.file_name().to_string_lossy()));
+        match entry.file_type()?.is_dir() {
+            true => sources(&path, &name, files)?,
+            false => files.push((name, std::fs::read(&path)?)),
+        }
+    }
+    Ok(())
 }
 
 /// The path of the façade in the user's crate, also under a renamed dependency.
@@ -59,6 +92,6 @@ pub(crate) fn column(span: Span) -> usize {
 /// generated from it.
 pub(crate) fn location(span: Span) -> String {
     let (path, start) = (span.file(), span.start());
-    let file = std::path::Path::new(&path).file_name().unwrap_or_default();
+    let file = Path::new(&path).file_name().unwrap_or_default();
     format!("{}:{}:{}", file.display(), start.line, start.column + 1)
 }

@@ -14,14 +14,16 @@
 //!             in an editor: launcher + twin, nothing is compiled
 //! ```
 //!
-//! Beside the folders: `context`, spans and errors, and `environment`, rustc or an editor, which all of them know; `function`, the
+//! Beside the folders: `build_cache`, what was compiled before; `deflate`, texts as they are embedded; `context`, spans and errors, and `environment`, rustc or an editor, which all of them know; `function`, the
 //! attributes of what kernels use, which, like this file, knows all of them; `source`, kernels of a text that is read at run time.
 //!
 //! **Invariant:** no typing decision is made here, and no message is about a type of this crate or of the compiler.
 
 extern crate proc_macro;
 
+mod build_cache;
 mod context;
+mod deflate;
 mod emit;
 mod environment;
 mod function;

@@ -54,9 +54,11 @@ pub(crate) const SYNTAX: &[Row] = &[
     ("context", &[]),
     ("manifest", &[]),
     ("environment", &["manifest"]),
+    ("deflate", &[]),
+    ("build_cache", &["environment", "deflate"]),
     ("read", &["context", "environment"]),
     ("link", &["context", "environment", "read"]),
-    ("emit", &["context", "environment", "read", "link"]),
+    ("emit", &["context", "environment", "deflate", "build_cache", "read", "link"]),
     ("function", &["context", "environment", "read", "link", "emit"]),
     ("source", &["context", "read", "link"]),
 ];

@@ -1,6 +1,8 @@
 //! Runs the compiler over every instance and gathers its diagnostics.
 
+use crate::build_cache::Entry;
 use crate::context::Context;
+use crate::deflate::deflate;
 use crate::emit::dump;
 use crate::emit::kernel::{Kernel, spelling};
 use crate::link::library;
@@ -34,8 +36,8 @@ pub(crate) fn all(
     parts: Parts,
     has_type: impl Fn(&Path) -> bool,
 ) -> Outcome {
-    let Kernel { signature, instances, warnings, .. } = *kernel;
-    let name = cx.ident(&kernel.function.sig.ident);
+    let Kernel { function, signature, instances, warnings, .. } = *kernel;
+    let name = cx.ident(&function.sig.ident);
     // The library stands first, as its numbers say.
     let functions = library::functions().iter().cloned().chain(parts.functions).collect();
     let structs = parts.structs;
@@ -45,6 +47,12 @@ pub(crate) fn all(
     let generics = signature.generics.clone();
     let outers = cx.names.outers.iter().map(crate::read::path::key).collect();
     let kernel = ast::Kernel { name, generics, params, body, functions, structs, outers, sources: cx.sources() };
+    let entry = Entry::new(&kernel, warnings, instances.iter().map(|instance| (&*instance.args, &*instance.configs)));
+    let named = |instance: &Instance| spelling(&kernel.name.name, &instance.args, signature.kinds());
+    if let Some(compiled) = entry.as_ref().and_then(Entry::find) {
+        dump::write(instances, &compiled, named);
+        return Outcome::Compiled(compiled);
+    }
     let (mut needed, mut untyped) = (Vec::new(), Vec::new());
     let mut findings = Findings::default();
     let (mut compiled, mut deferred) = (Vec::new(), None);
@@ -107,8 +115,11 @@ pub(crate) fn all(
     }
     match deferred {
         None => {
-            let name = |instance: &Instance| spelling(&kernel.name.name, &instance.args, signature.kinds());
-            dump::write(instances, &compiled, name);
+            dump::write(instances, &compiled, named);
+            // What is only checked has no code, and what is warned of is said again.
+            if let Some(entry) = entry.filter(|_| !crate::environment::only_checks() && !cx.warned()) {
+                entry.keep(&compiled);
+            }
             Outcome::Compiled(compiled)
         }
         Some((instance, deferred)) => {
@@ -169,10 +180,14 @@ fn one(kernel: &ast::Kernel, instance: &ast::Instance, only_checks: bool) -> Res
         Failure { diagnostics: vec![diagnostic], ..Failure::default() }
     };
     match result {
+        Ok(Ok(mut compiled)) => {
+            deflate(&mut compiled);
+            Ok(compiled)
+        }
         Ok(Err(failure)) if failure.diagnostics.is_empty() && failure.deferred.is_empty() => {
             Err(mistake("it gave no reason".into()))
         }
-        Ok(result) => result,
+        Ok(Err(failure)) => Err(failure),
         Err(payload) => {
             let text = payload.downcast_ref::<String>().cloned();
             let text = text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned()));

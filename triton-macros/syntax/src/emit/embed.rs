@@ -27,10 +27,9 @@ pub(crate) fn shared(
     let spelling = kernel.spelling(instance);
     let texts = configs.iter().enumerate().map(|(config, compiled)| {
         let header = |len, stored| header(&spelling, config, len, stored);
-        let ir = text(&p, ir_name(config), &header, &compiled.config.ir.get(), compiled, outers);
+        let ir = text(&p, ir_name(config), &header, &compiled.config.ir, compiled, outers);
         let images = compiled.config.images.iter().enumerate();
-        let images =
-            images.map(|(image, of)| text(&p, ptx_name(config, image), &none, &of.ptx.get(), compiled, outers));
+        let images = images.map(|(image, of)| text(&p, ptx_name(config, image), &none, &of.ptx, compiled, outers));
         quote!(#ir #(#images)*)
     });
     quote!(static PARAMS: [#p::ParamMetadata; #count] = [#(#params),*]; #(#texts)*)
@@ -156,18 +155,6 @@ fn element(kernel: &Kernel<'_>, instance: &Instance, name: &str) -> Option<DType
     }
 }
 
-/// Texts below this many bytes are not worth a call.
-const LEAST: usize = 256;
-
-/// How hard to look for repetitions, from 0 to 10. 6 makes the largest PTX of the corpus 7 % smaller, and takes ten times as long: 41 ms, and not 3,
-/// in an attribute that is not optimised.
-const LEVEL: u8 = 3;
-
-/// Whether a text is deflated. One with placeholders is not: they are patched in the text.
-fn is_deflated(text: &str) -> bool {
-    text.len() >= LEAST && embed::holes(text).is_empty()
-}
-
 /// What tools find the IR of a config by, as it is stored.
 fn header(instance: &str, config: usize, len: usize, stored: usize) -> String {
     Header { instance, config, len, stored }.to_string()
@@ -180,9 +167,8 @@ fn none(_: usize, _: usize) -> String {
 
 /// What makes a text of its static, of this many bytes with the header.
 fn taken(p: &TokenStream, name: &Ident, header: usize, text: &Text) -> TokenStream {
-    let text = text.get();
     let len = text.len();
-    match (is_deflated(&text), header > 0) {
+    match (matches!(text, Text::Deflated { .. }), header > 0) {
         (true, true) => quote!(#p::Text::deflated(#p::embed::behind(#name, #header), #len, #p::inflate)),
         (true, false) => quote!(#p::Text::deflated(#name, #len, #p::inflate)),
         (false, true) => quote!(#p::Text::plain(#p::embed::text_behind(#name, #header))),
@@ -196,16 +182,15 @@ fn text(
     p: &TokenStream,
     name: Ident,
     header: &dyn Fn(usize, usize) -> String,
-    text: &str,
+    text: &Text,
     compiled: &Compiled,
     outers: &[TokenStream],
 ) -> TokenStream {
-    if is_deflated(text) {
-        let stored = miniz_oxide::deflate::compress_to_vec(text.as_bytes(), LEVEL);
-        let bytes = Literal::byte_string(&[header(text.len(), stored.len()).as_bytes(), &stored].concat());
+    if let Text::Deflated { bytes, .. } = text {
+        let bytes = Literal::byte_string(&[header(text.len(), bytes.len()).as_bytes(), &**bytes].concat());
         return quote!(static #name: &[u8] = #bytes;);
     }
-    let text = header(text.len(), text.len()) + text;
+    let text = header(text.len(), text.len()) + &text.get();
     let holes = embed::holes(&text);
     if holes.is_empty() {
         return quote!(static #name: &str = #text;);
@@ -311,6 +296,7 @@ fn dtype(dtype: DType) -> Ident {
 #[cfg(test)]
 mod tests {
     use super::{header, image, none, taken};
+    use crate::deflate::deflated;
     use proc_macro2::TokenTree;
     use quote::{format_ident, quote};
     use std::borrow::Cow;
@@ -376,8 +362,9 @@ mod tests {
             spills: None,
         };
         let of = |text: &str| {
-            let tokens = super::text(&quote!(p), format_ident!("T"), &none, text, &compiled, &[quote!(N)]);
-            let kernel = taken(&quote!(p), &format_ident!("T"), 0, &Text::from(text.to_string())).to_string();
+            let text = deflated(&Text::from(text.to_owned()));
+            let tokens = super::text(&quote!(p), format_ident!("T"), &none, &text, &compiled, &[quote!(N)]);
+            let kernel = taken(&quote!(p), &format_ident!("T"), 0, &text).to_string();
             (tokens, kernel)
         };
         let long = "    add.s32 %r1, %r1, %r2;\n".repeat(100);
@@ -404,10 +391,11 @@ mod tests {
 
         // IR, behind a header of a length that is known without it.
         let of_header = |len, stored| header("k::<f32>", 1, len, stored);
-        let tokens = super::text(&quote!(p), format_ident!("T"), &of_header, "ret;", &compiled, &[]).to_string();
+        let ret = Text::from("ret;");
+        let tokens = super::text(&quote!(p), format_ident!("T"), &of_header, &ret, &compiled, &[]).to_string();
         assert!(tokens.contains("k::<f32>\\n1\\n00000004\\n00000004\\nret;"), "{tokens}");
         let header = of_header(4, 4).len();
-        let kernel = taken(&quote!(p), &format_ident!("T"), header, &Text::from("ret;")).to_string();
+        let kernel = taken(&quote!(p), &format_ident!("T"), header, &ret).to_string();
         assert_eq!(kernel, quote!(p::Text::plain(p::embed::text_behind(T, #header))).to_string());
     }
 }
