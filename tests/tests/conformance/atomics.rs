@@ -387,7 +387,7 @@ mod swaps {
 
     /// Two of three comparisons hold; floats are compared by their bits, so all are allowed.
     fn trial(dtype: DType, count: usize, seed: u64, grid: [usize; 3], launch: Launch) -> Trial {
-        let [before, x, _] = inputs::columns([dtype, dtype, DType::Bool], count, seed, inputs::all);
+        let [before, x, _] = inputs::columns([dtype, dtype, DType::Bool], 2, count, seed, inputs::all);
         let compare: Vec<u64> =
             before.iter().zip(&x).enumerate().map(|(i, (&old, &x))| if i % 3 == 0 { x } else { old }).collect();
         let after =

@@ -46,7 +46,7 @@ fn case(
     let seed = inputs::seed(&name);
     Case::new(name, &[], move || {
         // All that there are, or as many edges and random ones as turning points.
-        let [mut x, _, _] = inputs::columns([from, DType::Bool, DType::Bool], count, seed, inputs::all);
+        let [mut x, _, _] = inputs::columns([from, DType::Bool, DType::Bool], 1, count, seed, inputs::all);
         if from.bits() > 16 {
             x.truncate(count / 2);
             x.extend(inputs::turning_points(from, to, count - x.len(), seed));
@@ -131,8 +131,8 @@ fn bitcast_case([from, to]: [DType; 2], word: DType, block: usize, skip: usize, 
     let name = format!("bitcast {from} to {to}, {block} elements{}", if skip > 0 { ", misaligned" } else { "" });
     let seed = inputs::seed(&name);
     Case::new(name, &[], move || {
-        let [x, _, _] = inputs::columns([word, DType::Bool, DType::Bool], 1001, seed, inputs::all);
-        let [floats, _, _] = inputs::columns([from, DType::Bool, DType::Bool], 1001, seed, inputs::all);
+        let [x, _, _] = inputs::columns([word, DType::Bool, DType::Bool], 1, 1001, seed, inputs::all);
+        let [floats, _, _] = inputs::columns([from, DType::Bool, DType::Bool], 1, 1001, seed, inputs::all);
         let x: Vec<u64> = x.into_iter().chain(floats).collect();
         let count = x.len();
         let expected: Vec<Expected> = x.iter().map(|&bits| Expected::Bits(bits)).collect();

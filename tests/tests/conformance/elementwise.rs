@@ -66,7 +66,7 @@ pub fn cases<R: Reference>(into: &mut Vec<Case>, row: Row<R>, rows: usize, colum
         let count = most.next_multiple_of(block) - span.missing;
         into.push(Case::new(name, row.functions, move || {
             let operands: Operands = std::array::from_fn(|k| if k < row.arity { row.dtype } else { DType::Bool });
-            let columns = inputs::columns(operands, count, seed, row.valid);
+            let columns = inputs::columns(operands, row.arity, count, seed, row.valid);
             let of = |i: usize| [0, 1, 2].map(|k: usize| columns[k][i]);
             let expected = (0..count).map(|i| (row.reference)(row.dtype, of(i))).collect();
             let inputs =

@@ -120,33 +120,52 @@ fn row(operands: Operands, generator: &mut Random) -> [u64; 3] {
     }
 }
 
-/// `count` operands, as columns: all that there are, if their bits are 18 at most; else half of them with edges alone, as far as
-/// there are that many, and random ones. Those that are not valid are left out.
-pub fn columns(operands: Operands, count: usize, seed: u64, valid: fn(Operands, [u64; 3]) -> bool) -> [Vec<u64>; 3] {
+/// `count` operands, as columns: of the first `arity` types all that there are, if their bits are 18 at most; else half of them with edges alone, as
+/// far as there are that many, and random ones. Those that are not valid are left out.
+pub fn columns(
+    operands: Operands,
+    arity: usize,
+    count: usize,
+    seed: u64,
+    valid: fn(Operands, [u64; 3]) -> bool,
+) -> [Vec<u64>; 3] {
     let mut generator = Random::new(seed);
-    let few = operands.into_iter().map(bits).sum::<u32>() <= 18;
-    let values = operands.map(|dtype| if few { (0..=mask(dtype)).collect() } else { edges(dtype) });
-    let product: usize = values.iter().map(Vec::len).product();
-    let at = |mut index: usize| {
-        values.each_ref().map(|values| {
-            let value = values[index % values.len()];
-            index /= values.len();
-            value
-        })
+    let few = operands.into_iter().take(arity).map(bits).sum::<u32>() <= 18;
+    let values: [Vec<u64>; 3] = std::array::from_fn(|k| match operands[k] {
+        _ if k >= arity => vec![0],
+        dtype if few => (0..=mask(dtype)).collect(),
+        dtype => edges(dtype),
+    });
+    let [first, second, third] = values.each_ref().map(Vec::as_slice);
+    let product = first.len() * second.len() * third.len();
+    let at = |index: usize| {
+        let (rest, of_first) = (index / first.len(), first[index % first.len()]);
+        [of_first, second[rest % second.len()], third[rest / second.len()]]
     };
-    let mut rows: Vec<[u64; 3]> = match few || product <= count / 2 {
-        true => (0..product).map(at).collect(),
-        false => (0..count / 2).map(|_| at(generator.below(product))).collect(),
-    };
-    rows.retain(|&row| valid(operands, row));
-    generator.shuffle(&mut rows);
+    let mut rows: Vec<[u64; 3]> = Vec::with_capacity(count);
+    if few || product <= count / 2 {
+        // The first so many of a random order.
+        let mut order: Vec<usize> = (0..product).collect();
+        for next in 0..product {
+            if rows.len() == count {
+                break;
+            }
+            order.swap(next, next + generator.below(product - next));
+            let row = at(order[next]);
+            if valid(operands, row) {
+                rows.push(row);
+            }
+        }
+    } else {
+        let edges = (0..count / 2).map(|_| at(generator.below(product)));
+        rows.extend(edges.filter(|&row| valid(operands, row)));
+    }
     while rows.len() < count {
         let row = row(operands, &mut generator);
         if valid(operands, row) {
             rows.push(row);
         }
     }
-    rows.truncate(count);
     std::array::from_fn(|k| rows.iter().map(|row| row[k]).collect())
 }
 

@@ -134,7 +134,7 @@ fn masks(dtype: DType, block: usize, warps: u32, launch: Launch) -> Case {
     let (seed, programs) = (inputs::seed(&name), 1024 / block);
     let count = programs * block;
     Case::new(name, &["load", "load_or", "store"], move || {
-        let [mask, x, y] = inputs::columns([DType::Bool, dtype, dtype], count, seed, inputs::all);
+        let [mask, x, y] = inputs::columns([DType::Bool, dtype, dtype], 3, count, seed, inputs::all);
         let other = one(dtype, seed);
         let where_ = |of: &dyn Fn(usize) -> [u64; 2]| {
             exactly((0..count).map(|i| if mask[i] != 0 { of(i)[0] } else { of(i)[1] }))

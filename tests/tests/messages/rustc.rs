@@ -1,4 +1,5 @@
-//! Messages that rustc has a part in: `tests/messages/fail`, with the expected text of rustc 1.95.0 beside each case.
+//! Messages that rustc has a part in: `tests/messages/fail`, and of the library's macros `tests/messages/library`, with the expected text of rustc
+//! 1.95.0 beside each case.
 //!
 //! Another version may word its own messages differently, so that there the texts are compared in CI alone.
 //! `TRYBUILD=overwrite cargo test -p triton-tests --test messages` renews the expected texts.
@@ -15,5 +16,7 @@ fn messages_are_as_expected() {
         eprintln!("skipped: the expected texts are of {RUSTC}x, and this is {}", version.trim());
         return;
     }
-    trybuild::TestCases::new().compile_fail("messages/fail/*.rs");
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("messages/fail/*.rs");
+    cases.compile_fail("messages/library/*.rs");
 }

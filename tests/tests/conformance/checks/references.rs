@@ -158,13 +158,15 @@ fn ends_of_the_range_are_inputs() {
 }
 
 fn operands_are_paired() {
-    let [a, b, _] = columns([DType::U8, DType::I8, DType::Bool], 1 << 17, 1, all);
-    assert_eq!(a.len(), 1 << 17);
+    let [a, b, _] = columns([DType::U8, DType::I8, DType::Bool], 2, 1 << 16, 1, all);
     let mut pairs: Vec<(u64, u64)> = a.into_iter().zip(b).collect();
     pairs.sort_unstable();
     pairs.dedup();
     assert_eq!(pairs.len(), 1 << 16);
-    let [a, b, _] = columns([DType::I64, DType::I64, DType::Bool], 5000, 2, divides);
+    let [mut a, _, _] = columns([DType::F16, DType::Bool, DType::Bool], 1, 1 << 16, 1, all);
+    a.sort_unstable();
+    assert!(a.into_iter().eq(0..1 << 16));
+    let [a, b, _] = columns([DType::I64, DType::I64, DType::Bool], 2, 5000, 2, divides);
     assert!(a.len() == 5000 && !b.contains(&0) && a.contains(&(1 << 63)) && b.contains(&u64::MAX));
     assert!(a.iter().zip(&b).all(|pair| pair != (&(1 << 63), &u64::MAX)));
 }
