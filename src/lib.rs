@@ -36,7 +36,7 @@
 //! build. Kernels that run long on the CPU device, or on `Device::sim()`, in debug builds want these crates optimised, which have their inner loops:
 //!
 //! ```toml
-//! [profile.dev.package.triton-core]
+//! [profile.dev.package.triton-ir]
 //! opt-level = 3
 //! [profile.dev.package.triton-runtime]
 //! opt-level = 3

@@ -21,6 +21,7 @@ use crate::{tensor_map, trace};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use triton_core::analysis::interval;
 use triton_core::estimate::Estimate;
 use triton_core::ir::Function;
 use triton_core::metadata::{
@@ -365,7 +366,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     fn keeps_dividends(&self, image: &Image, dims: [u32; 3]) -> bool {
         let keeps = |function: &Function| {
             let args: Vec<Arg> = self.args().collect();
-            triton_core::keeps_dividends(function, &args, dims)
+            interval::keeps_dividends(function, interval::Launch { args: &args, programs: dims })
         };
         !image.assumes_dividends || self.kernel.function(self.config).is_ok_and(keeps)
     }
