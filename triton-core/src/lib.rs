@@ -4,7 +4,7 @@
 //! modules are re-exported here.
 //!
 //! A kernel is a pure function from (source, instance, target) to PTX text, so the same compiler runs inside the
-//! proc macro, inside the CPU device and inside the tests:
+//! proc macro and inside the tests:
 //!
 //! ```text
 //! ast ──sema──▶ ir (stage 0) ──passes──▶ ir (stage 1) ──ptx::lower──▶ ptx::Kernel ──print──▶ text
