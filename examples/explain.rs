@@ -1,4 +1,4 @@
-//! What the compiler chose for a kernel, and its estimated cost: `cargo run --example explain`. Needs no GPU.
+//! What the compiler chose for a kernel, and its estimated cost: `cargo run --features compiler --example explain`. Needs no GPU.
 
 use triton::prelude::*;
 

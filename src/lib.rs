@@ -31,12 +31,14 @@
 //! - [`prelude`] is what both kernels and the programs that launch them import.
 //! - The feature `sim` adds `Device::sim()`, which runs the PTX of kernels on the CPU, and reports races, uninitialised memory
 //!   and other mistakes that a GPU lets pass.
+//! - The feature `compiler` adds `explain` and `estimate` to a [`Launch`]: what the compiler chose, and how long it estimates that the launch takes.
+//!   A program without it has no compiler in it.
 //!
 //! The compiler runs inside the attribute, and cargo builds it without optimisation: of a program with up to some hundred kernels that is the fastest
 //! build. Kernels that run long on the CPU device, or on `Device::sim()`, in debug builds want these crates optimised, which have their inner loops:
 //!
 //! ```toml
-//! [profile.dev.package.triton-core]
+//! [profile.dev.package.triton-ir]
 //! opt-level = 3
 //! [profile.dev.package.triton-runtime]
 //! opt-level = 3
@@ -111,12 +113,12 @@ pub mod __private {
     }
     pub use half::{bf16, f16};
     pub use std::borrow::Cow;
-    pub use triton_core::embed;
-    pub use triton_core::metadata::{
+    pub use triton_ir::embed;
+    pub use triton_ir::metadata::{
         Config, Image, KernelMetadata, MapElements, MapSwizzle, ParamMetadata, ParamType, ProgramMap, Promised,
         Specialization, Target, TensorMap, Text,
     };
-    pub use triton_core::types::DType;
+    pub use triton_ir::types::DType;
     pub use triton_macros::link;
     pub use triton_runtime::inflate;
     pub use triton_runtime::pool::Member;

@@ -12,6 +12,7 @@
 
 use crate::numbers;
 use std::fmt::Write;
+use triton_core::analysis::interval;
 use triton_core::ir::{Function, Param};
 use triton_core::metadata::{Arg, Promised, Specialization};
 use triton_core::types::{Constant, DType, Elem};
@@ -106,7 +107,7 @@ impl Setup {
             let promise = |param: &Param| promised(param).under(specialization, func.ty(param.value).elem);
             func.params.iter().zip(&args).all(|(param, arg)| promise(param).keeps(arg.bits()))
         };
-        let dividends = triton_core::keeps_dividends(func, &args, self.grid);
+        let dividends = interval::keeps_dividends(func, interval::Launch { args: &args, programs: self.grid });
         let keeps = |specialization| keeps(specialization) && (dividends || specialization == Specialization::Generic);
         let kept = Specialization::ALL.iter().copied().filter(|&specialization| keeps(specialization));
         Ok(kept.max().unwrap_or(Specialization::Generic))

@@ -1,7 +1,7 @@
 //! From a kernel to what is embedded: the stages in order.
 
 use crate::analysis::spills::{self, Spills};
-use crate::analysis::{advice, axis, interval, pressure, promises};
+use crate::analysis::{advice, axis, pressure, promises};
 use crate::ast::{Instance, Kernel};
 use crate::diag::{Code, Diagnostic, Failure};
 use crate::ir::{Function, InstData, Layouts, Param, Value};
@@ -57,7 +57,7 @@ fn embedded(kernel: &Kernel, instance: &Instance) -> Result<(Function, Compiled)
     let (func, outers) = typed(kernel, instance)?;
     let compiled = Compiled {
         promised: func.params.iter().map(|param| [&[param.promised], &param.orders[..]].concat()).collect(),
-        config: Config { num_warps: func.num_warps, ir: ir::print::print(&func).into(), images: Vec::new().into() },
+        config: Config::new(func.num_warps, ir::print::print(&func).into(), Vec::new().into()),
         outers,
         spills: None,
     };
@@ -101,11 +101,6 @@ fn in_orders(func: &Function) -> Result<Vec<Vec<Promised>>, String> {
         Ok(promises::promises(&promised))
     };
     promises::orders(func).into_iter().enumerate().map(in_order).collect()
-}
-
-/// Whether a launch keeps what images with [`Image::assumes_dividends`] take for granted. `programs` are those along each axis.
-pub fn keeps_dividends(func: &Function, args: &[Arg], programs: [u32; 3]) -> bool {
-    interval::keeps_dividends(func, interval::Launch { args, programs })
 }
 
 /// What could be better about one instance of a kernel that compiles: see [`crate::analysis::advice`].
@@ -266,8 +261,9 @@ fn code(
 ) -> Result<(Vec<Image>, Option<Diagnostic>), Diagnostic> {
     let (mut images, spilled) = code_in_order(func, Specialization::Generic, observer)?;
     for order in 1..func.orders() {
-        let (others, _) = code_in_order(&func.in_order(order), Specialization::Divisible16, observer)?;
-        images.extend(others.into_iter().map(|image| Image { order, ..image }));
+        let (mut others, _) = code_in_order(&func.in_order(order), Specialization::Divisible16, observer)?;
+        others.iter_mut().for_each(|image| image.order = order);
+        images.append(&mut others);
     }
     Ok((images, spilled))
 }
@@ -465,21 +461,21 @@ fn printed(func: &Function, kernel: ptx::Kernel, env: &Env) -> Result<Image, Dia
         return Err(large(span, instructions));
     }
     text.push('\0');
-    Ok(Image {
-        target: env.target,
-        specialization: env.specialization,
-        order: 0,
-        entry: Cow::Owned(kernel.entry),
-        ptx: text.into(),
-        ptx_version: kernel.version,
-        threads: func.block_threads(),
-        cluster: [func.blocks_of_cluster(), 1, 1],
-        shared_bytes: kernel.shared_bytes,
-        has_assert_buffer: kernel.report,
-        assumes_dividends: axis::assumes_dividends(func, env.specialization),
-        programs: kernel.programs,
-        wanted_blocks: pressure::wanted_blocks(func, env.target),
-        max_registers: func.max_registers,
-        tensor_maps: kernel.maps.into(),
-    })
+    Ok(Image::new(
+        env.target,
+        env.specialization,
+        0,
+        kernel.entry.into(),
+        text.into(),
+        kernel.version,
+        func.block_threads(),
+        [func.blocks_of_cluster(), 1, 1],
+        kernel.shared_bytes,
+        kernel.report,
+        axis::assumes_dividends(func, env.specialization),
+        kernel.programs,
+        pressure::wanted_blocks(func, env.target),
+        func.max_registers,
+        kernel.maps.into(),
+    ))
 }

@@ -12,8 +12,8 @@ use crate::view::{Memory, View, ViewMut};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use triton_core::metadata::{Arg, ParamType, Promised, Specialization};
-use triton_core::types::Elem;
+use triton_ir::metadata::{Arg, ParamType, Promised, Specialization};
+use triton_ir::types::Elem;
 
 /// One argument of a launch: its value, its type, and its memory's owner; if that is a buffer, the launch orders with its other uses.
 ///

@@ -10,9 +10,9 @@ use crate::driver::context::Context;
 use crate::error::{Error, Result};
 use crate::lock;
 use std::sync::Mutex;
-use triton_core::interp::FailedAssertion;
-use triton_core::ir::Function;
-use triton_core::ops::Text;
+use triton_ir::interp::FailedAssertion;
+use triton_ir::ir::Function;
+use triton_ir::ops::Text;
 
 struct LoadedSlot {
     slot: AssertionSlot,

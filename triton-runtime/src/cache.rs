@@ -21,7 +21,7 @@ use crate::parts::{Reader, Writer};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use triton_core::hash::fnv1a;
+use triton_ir::hash::fnv1a;
 
 /// Begins every entry, and changes with the format.
 const MAGIC: &[u8] = b"triton-cubin 2\n";

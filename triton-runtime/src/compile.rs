@@ -1,5 +1,5 @@
 //! Kernels that are compiled while the program runs: by the same compiler as those of attributes, which is called here, so that the code is
-//! known to be its own.
+//! known to be its own. They need the feature `compiler`.
 
 use crate::args::LaunchArg;
 use crate::error::{Error, Result};
@@ -11,8 +11,8 @@ use crate::stream::Stream;
 use std::borrow::Cow;
 use triton_core::ast::{self, GenericArg, ParamKind};
 use triton_core::diag::Failure;
-use triton_core::metadata::{KernelMetadata, ParamMetadata, ParamType, Promised};
-use triton_core::types::{Class, DType};
+use triton_ir::metadata::{KernelMetadata, ParamMetadata, ParamType, Promised};
+use triton_ir::types::{Class, DType};
 
 impl Kernel {
     /// Compiles one instance of a kernel, and keeps it for the rest of the program: what a launch refers to is never freed.

@@ -11,7 +11,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
-use triton_core::metadata::{ComputeCapability, Machine, Target};
+use triton_ir::metadata::{ComputeCapability, Machine, Target};
 
 /// A device: the CPU, one GPU or, with the feature `sim`, a simulator of one. Cloning is cheap.
 ///

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 use std::fmt::Debug;
-use triton_core::types::DType;
+use triton_ir::types::DType;
 use zerocopy::{IntoBytes, TryFromBytes};
 
 mod sealed {

@@ -6,9 +6,9 @@ mod text;
 use crate::other::OtherError;
 pub(crate) use text::{describe, few};
 use text::{devices, elements, left, location, of_kernel, reshaped, version};
-pub use triton_core::interp::ProgramFault;
-use triton_core::metadata::ComputeCapability;
-use triton_core::types::DType;
+pub use triton_ir::interp::ProgramFault;
+use triton_ir::metadata::ComputeCapability;
+use triton_ir::types::DType;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

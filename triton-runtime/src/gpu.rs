@@ -1,7 +1,7 @@
 //! What decides which images run on a GPU, or on a simulated one.
 
 use crate::error::{Error, Result};
-use triton_core::metadata::{ComputeCapability, Image, Target};
+use triton_ir::metadata::{ComputeCapability, Image, Target};
 
 /// The variable that makes every GPU one of an older compute capability.
 const VARIABLE: &str = "TRITON_DSL_CAPABILITY";

@@ -12,8 +12,8 @@ use crate::{assertions, lock, threads};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
-use triton_core::ir;
-use triton_core::metadata::{Config, Image, KernelMetadata, Specialization, TensorMap};
+use triton_ir::ir;
+use triton_ir::metadata::{Config, Image, KernelMetadata, Specialization, TensorMap};
 
 /// How a device runs a config of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -416,7 +416,7 @@ impl fmt::Debug for Kernel {
 mod tests {
     use super::*;
     use Specialization::{Aligned16, Divisible16, Generic, UnitStride};
-    use triton_core::metadata::{ComputeCapability, MapElements, MapSwizzle, ProgramMap, Target};
+    use triton_ir::metadata::{ComputeCapability, MapElements, MapSwizzle, ProgramMap, Target};
 
     fn image(target: Target, specialization: Specialization, entry: &'static str, maps: &[TensorMap]) -> Image {
         let (programs, maps) = (ProgramMap::Identity, maps.to_vec().into());

@@ -21,13 +21,13 @@ use crate::{tensor_map, trace};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use triton_core::estimate::Estimate;
-use triton_core::ir::Function;
-use triton_core::metadata::{
-    Arg, ComputeCapability, Image, KernelMetadata, Machine, ParamMetadata, ParamType, Specialization, Target,
-};
-use triton_core::types::DType;
+use triton_ir::interval;
+use triton_ir::ir::Function;
+use triton_ir::metadata::{Arg, ComputeCapability, Image, KernelMetadata, ParamMetadata, ParamType, Specialization};
+use triton_ir::types::DType;
 
+#[cfg(feature = "compiler")]
+mod explain;
 mod traced;
 
 pub mod mode {
@@ -123,36 +123,6 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             self.kernel.select(self.config, &gpu, holds, takes).map(|(_, image)| image)
         };
         chosen(|image| image.cluster == [1; 3]).or_else(|_| chosen(|_| true))
-    }
-
-    /// What the compiler chose for these arguments, on the best target that there is code for: a line for each operation on tiles
-    /// and for each conversion between layouts, with its estimated cycles on one multiprocessor over all executions, its execution
-    /// count, its layouts and its source location. The layouts themselves stand first, the total last; below it, where tiles do not
-    /// fit the registers of a thread.
-    ///
-    /// # Errors
-    /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Ir`].
-    pub fn explain(&self) -> Result<String> {
-        let holds = self.check_args()?;
-        let function = self.kernel.function(self.config)?.in_order(holds.order);
-        let target = self.kernel.config(self.config)?.images.first().map_or(Target::LEAST, |image| image.target);
-        let args: Vec<Arg> = self.args().collect();
-        triton_core::explain_launch(&function, target, holds.specialization, Some(&args))
-            .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })
-    }
-
-    /// What the compiler estimates that the launch of a grid of programs takes on a device, in microseconds: nothing is launched, and the device need
-    /// not be there. For comparing instances of a kernel; it takes some milliseconds.
-    ///
-    /// # Errors
-    /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Grid`], [`Error::Ir`].
-    pub fn estimate(&self, grid: impl Into<Grid>, machine: &Machine) -> Result<f64> {
-        let (holds, programs) = (self.check_args()?, self.dims(grid.into())?);
-        let function = self.kernel.function(self.config)?.in_order(holds.order);
-        let estimate = Estimate::new(&function, machine.target(), holds.specialization)
-            .map_err(|message| Error::Ir { kernel: self.metadata().instance.to_string(), message })?;
-        let args: Vec<Arg> = self.args().collect();
-        Ok(estimate.us(&args, programs, machine))
     }
 
     /// Checks types and multiples; returns the specialization that holds.
@@ -365,7 +335,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     fn keeps_dividends(&self, image: &Image, dims: [u32; 3]) -> bool {
         let keeps = |function: &Function| {
             let args: Vec<Arg> = self.args().collect();
-            triton_core::keeps_dividends(function, &args, dims)
+            interval::keeps_dividends(function, interval::Launch { args: &args, programs: dims })
         };
         !image.assumes_dividends || self.kernel.function(self.config).is_ok_and(keeps)
     }

@@ -5,7 +5,7 @@
 use crate::error::{Error, Result};
 use crate::overlap;
 use std::ops::{Bound, RangeBounds};
-use triton_core::metadata::MAX_RANK;
+use triton_ir::metadata::MAX_RANK;
 
 /// Extents and strides in a slice of a buffer.
 #[derive(Clone, Copy)]

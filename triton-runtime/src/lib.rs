@@ -31,6 +31,7 @@ mod axes;
 mod buffer;
 pub mod cache;
 mod capture;
+#[cfg(feature = "compiler")]
 mod compile;
 mod constants;
 mod copy;
@@ -113,8 +114,8 @@ pub use scratch::Scratch;
 pub use selection::{Selecting, Selector};
 pub use stream::Stream;
 pub use tensor::{ShapeError, Tensor};
-pub use triton_core::metadata::{self, ComputeCapability};
-pub use triton_core::types::DType;
+pub use triton_ir::metadata::{self, ComputeCapability};
+pub use triton_ir::types::DType;
 pub use view::{View, ViewMut};
 #[cfg(feature = "safetensors")]
 pub use weights::{Weights, WeightsError};

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use triton_core::metadata::{Image, Specialization, Target};
+use triton_ir::metadata::{Image, Specialization, Target};
 
 /// Bytes of a thread's local memory that cost less than a block that is not resident: a matrix product that spilled 8 with three
 /// blocks ran 1.13 times as fast as one that spilled none with two.

@@ -20,7 +20,7 @@ use crate::threads;
 use std::fmt;
 use std::path::Path;
 use std::time::Instant;
-use triton_core::metadata::{Image, ProgramMap, Specialization, Target, Text};
+use triton_ir::metadata::{Image, ProgramMap, Specialization, Target, Text};
 
 /// Begins every file, and changes with the format.
 const MAGIC: &[u8] = b"triton-program 1\n";

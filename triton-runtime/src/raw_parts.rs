@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::foreign::Foreign;
 use crate::layout::Layout;
 use crate::view::{View, ViewMut};
-use triton_core::types::DType;
+use triton_ir::types::DType;
 
 /// The number of the element at an address, which is a multiple of its size, or has no element.
 fn first<T>(address: u64) -> usize {

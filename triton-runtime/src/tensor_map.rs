@@ -1,7 +1,7 @@
 //! Tensor maps of the views of a launch: which views one can describe, and the description from which a device encodes it.
 
-use triton_core::metadata::{Image, MAX_RANK, MapElements, MapSwizzle, ParamType, TensorMap};
-use triton_core::types::DType;
+use triton_ir::metadata::{Image, MAX_RANK, MapElements, MapSwizzle, ParamType, TensorMap};
+use triton_ir::types::DType;
 
 /// The most tensor maps of an image that is launched: maps are encoded into memory on the stack. 31 would fill the 4 KiB of a
 /// kernel's parameters.

@@ -24,7 +24,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
-use triton_core::metadata::{ComputeCapability, KernelMetadata, Machine};
+use triton_ir::metadata::{ComputeCapability, KernelMetadata, Machine};
 
 const FOLDER: &str = "TRITON_DSL_TRACE";
 const DATA: &str = "TRITON_DSL_TRACE_DATA";

@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use std::fmt;
 use std::path::Path;
-use triton_core::types::DType;
+use triton_ir::types::DType;
 
 /// A file of named tensors: a header that names them with their types and shapes, then their elements, little-endian and in row-major
 /// order (the format *safetensors*).

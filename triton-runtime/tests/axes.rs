@@ -3,8 +3,8 @@
 mod support;
 
 use support::{image, kernel, launch_of, param};
-use triton_core::metadata::{Arg, ParamType, Specialization};
-use triton_core::types::DType;
+use triton_ir::metadata::{Arg, ParamType, Specialization};
+use triton_ir::types::DType;
 use triton_runtime::{Buffer, ComputeCapability, Device, Error, LaunchArg, Result, View, ViewMut};
 
 fn buffer(len: usize) -> Buffer<f32> {

@@ -6,8 +6,8 @@ use half::{bf16, f16};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 use support::{fill_params, image, kernel, launch_of, made_of, param};
-use triton_core::metadata::{Arg, ParamType, Promised, Specialization};
-use triton_core::types::DType;
+use triton_ir::metadata::{Arg, ParamType, Promised, Specialization};
+use triton_ir::types::DType;
 use triton_runtime::launch::mode::Safe;
 use triton_runtime::{
     AsPtrArg, AsPtrMutArg, Buffer, ComputeCapability, Device, Element, Error, Event, Grid, Kernel, Launch, LaunchArg,

@@ -10,8 +10,8 @@ use libloading::{Library, Symbol};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::time::{Duration, Instant};
 use support::{Folder, fill_params, image, kernel, launch_of, param, succeeded, tensor_maps};
-use triton_core::metadata::{Image, ParamType, Specialization, Target};
-use triton_core::types::DType;
+use triton_ir::metadata::{Image, ParamType, Specialization, Target};
+use triton_ir::types::DType;
 use triton_runtime::launch::mode::Unsafe;
 use triton_runtime::{
     AsPtrArg, AsPtrMutArg, ComputeCapability, Device, DevicePtrMut, Error, Kernel, Launch, LaunchArg, LoadInfo, Pinned,

@@ -32,8 +32,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use support::{Folder, fill_params, image, kernel, launch_of, made_of, param, succeeded};
-use triton_core::metadata::{Config, KernelMetadata, ParamType, Specialization};
-use triton_core::types::DType;
+use triton_ir::metadata::{Config, KernelMetadata, ParamType, Specialization};
+use triton_ir::types::DType;
 use triton_runtime::{
     AsPtrArg, AsPtrMutArg, ComputeCapability, Device, Error, Kernel, LaunchArg, Pinned, Result, Stream,
 };

@@ -4,7 +4,7 @@
 mod support;
 
 use support::{fill_params, image, kernel, launch_of, tensor_maps};
-use triton_core::metadata::Specialization;
+use triton_ir::metadata::Specialization;
 use triton_runtime::sim::{Fault, SimOptions};
 use triton_runtime::{AsPtrMutArg, Device, Error, LaunchArg, Result};
 

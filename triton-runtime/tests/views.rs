@@ -4,7 +4,7 @@ mod support;
 
 use support::copy::{call, copy, tensor};
 use support::{image, kernel, launch_of, made_of, param};
-use triton_core::metadata::{Arg, ParamType, Specialization};
+use triton_ir::metadata::{Arg, ParamType, Specialization};
 use triton_runtime::{Buffer, ComputeCapability, Device, Error, Kernel, LaunchArg, Result, Stream, View, ViewMut};
 
 fn stream() -> Stream {

@@ -5,7 +5,7 @@ mod support;
 
 use half::bf16;
 use support::Folder;
-use triton_core::types::DType;
+use triton_ir::types::DType;
 use triton_runtime::{Device, Error, Tensor, Weights, WeightsError};
 
 /// A file with this header and these bytes after it.

@@ -214,8 +214,10 @@ pub enum Failure {
     #[error("it failed when it was measured before; remove its line from the file of times to try it again")]
     Before,
 
-    /// The compiler estimates kernels of pools alone.
-    #[error("there is no estimate of it: the compiler makes them for members of pools")]
+    /// The compiler estimates kernels of pools alone, and is in a program by the feature `compiler` of `triton-dsl`.
+    #[error(
+        "there is no estimate of it: the compiler makes them for members of pools, if `triton-dsl` has the feature `compiler`"
+    )]
     NotEstimated,
 
     /// There is no recorded time of it.

@@ -131,11 +131,8 @@ pub fn columns(
 ) -> [Vec<u64>; 3] {
     let mut generator = Random::new(seed);
     let few = operands.into_iter().take(arity).map(bits).sum::<u32>() <= 18;
-    let values: [Vec<u64>; 3] = std::array::from_fn(|k| match operands[k] {
-        _ if k >= arity => vec![0],
-        dtype if few => (0..=mask(dtype)).collect(),
-        dtype => edges(dtype),
-    });
+    let of = |dtype| if few { (0..=mask(dtype)).collect() } else { edges(dtype) };
+    let values: [Vec<u64>; 3] = std::array::from_fn(|k| if k < arity { of(operands[k]) } else { vec![0] });
     let [first, second, third] = values.each_ref().map(Vec::as_slice);
     let product = first.len() * second.len() * third.len();
     let at = |index: usize| {

@@ -29,6 +29,7 @@ fn stem(path: &Path) -> &str {
 #[test]
 fn no_message_shows_the_inside() {
     let inside = [
+        "triton_ir",
         "triton_core",
         "triton_macros",
         "triton_syntax",

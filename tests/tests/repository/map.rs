@@ -6,10 +6,10 @@ mod source;
 mod table;
 
 use super::tidy::{files, report, root};
-use source::{Crate, Module, siblings};
+use source::{Crate, Module, Reference, siblings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use table::{CORE, CRATES, Row, SYNTAX, USERS_OF_CORE};
+use table::{CORE, CRATES, IR, Row, SYNTAX, USERS};
 
 /// An arrow, and where it comes from.
 type Found = BTreeMap<(String, String), String>;
@@ -21,15 +21,15 @@ fn sources(folder: &str) -> Crate {
     Crate::read(files.iter().filter_map(|(path, text)| Some((path.strip_prefix(&folder)?, text.as_str()))))
 }
 
-/// Compares what was found with a table: each arrow is in it, each of its arrows was found, and a row names rows of `targets`, or of
-/// its own table those before it.
-fn compare(name: &str, table: &[Row], targets: Option<&[Row]>, found: &Found) {
+/// Compares what was found with a table: each arrow is in it, each of its arrows was found, and a row names rows before it, or rows of
+/// `others`.
+fn compare(name: &str, table: &[Row], others: &[&[Row]], found: &Found) {
     let mut failures = Vec::new();
     let mut allowed = BTreeSet::new();
     for (index, (from, named)) in table.iter().enumerate() {
         for to in *named {
             allowed.insert((from.to_string(), to.to_string()));
-            if !targets.unwrap_or(&table[..index]).iter().any(|(row, _)| row == to) {
+            if !others.iter().copied().flatten().chain(&table[..index]).any(|(row, _)| row == to) {
                 failures.push(format!("{name}: the row of `{from}` names `{to}`, which is not a row that it may name"));
             }
         }
@@ -87,7 +87,7 @@ fn crates_depend_as_the_table_says() {
         found.extend(ours.map(|dependency| ((name.clone(), dependency), path.clone())));
         crates.insert(name);
     }
-    compare("crates", CRATES, None, &found);
+    compare("crates", CRATES, &[], &found);
     let rows: BTreeSet<String> = CRATES.iter().map(|(row, _)| row.to_string()).collect();
     assert_eq!(crates, rows, "the crates, and the rows of the table");
 }
@@ -95,7 +95,11 @@ fn crates_depend_as_the_table_says() {
 #[test]
 fn modules_name_each_other_as_the_table_says() {
     let folders = folders();
-    for (name, table) in [("triton-core", CORE), ("triton-syntax", SYNTAX)] {
+    let ir = sources(&folders["triton-ir"]);
+    let none: &[&[Row]] = &[];
+    for (name, table, others) in
+        [("triton-ir", IR, none), ("triton-core", CORE, &[IR]), ("triton-syntax", SYNTAX, none)]
+    {
         let folder = &folders[name];
         let sources = sources(folder);
         let mut found = Found::new();
@@ -104,7 +108,15 @@ fn modules_name_each_other_as_the_table_says() {
                 found.insert((from[0].clone(), to[0].clone()), format!("{folder}/{}", reference.location));
             }
         }
-        compare(name, table, None, &found);
+        if !others.is_empty() {
+            for Reference { from, to, location } in sources.names_in(&[("triton_ir", &ir)]) {
+                // The root re-exports what is of the other crate.
+                if let Some(from) = from.first() {
+                    found.insert((from.clone(), to[0].clone()), format!("{folder}/{location}"));
+                }
+            }
+        }
+        compare(name, table, others, &found);
         let rows: BTreeSet<String> = table.iter().map(|(row, _)| row.to_string()).collect();
         assert_eq!(sources.top(), rows, "the modules of {name}, and the rows of its table");
     }
@@ -113,15 +125,15 @@ fn modules_name_each_other_as_the_table_says() {
 #[test]
 fn crates_name_the_modules_that_the_table_says() {
     let folders = folders();
-    let core = sources(&folders["triton-core"]);
+    let (ir, core) = (sources(&folders["triton-ir"]), sources(&folders["triton-core"]));
     let mut found = Found::new();
-    for (name, _) in USERS_OF_CORE {
+    for (name, _) in USERS {
         let folder = &folders[*name];
-        for (module, location) in sources(folder).names_in("triton_core", &core) {
-            found.insert((name.to_string(), module), format!("{folder}/{location}"));
+        for Reference { to, location, .. } in sources(folder).names_in(&[("triton_ir", &ir), ("triton_core", &core)]) {
+            found.insert((name.to_string(), to[0].clone()), format!("{folder}/{location}"));
         }
     }
-    compare("users of triton-core", USERS_OF_CORE, Some(CORE), &found);
+    compare("users of triton-ir and triton-core", USERS, &[IR, CORE], &found);
 }
 
 /// The modules that can be reached from one by arrows.
@@ -166,8 +178,9 @@ fn drawing() -> String {
         out.push('\n');
     };
     rows("crates", CRATES, false);
-    rows("modules of triton-core that they name", USERS_OF_CORE, true);
-    rows("modules of triton-core", CORE, true);
+    rows("modules of triton-ir and triton-core that they name", USERS, true);
+    rows("modules of triton-ir", IR, true);
+    rows("modules of triton-core, and what they name of both", CORE, true);
     rows("modules of triton-syntax", SYNTAX, true);
     format!("{}\n", out.trim_end())
 }

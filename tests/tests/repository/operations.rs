@@ -3,7 +3,7 @@
 
 use super::tidy::{report, sources};
 
-/// The most files of triton-core/src that name an operation of a ring.
+/// The most files of triton-core that name an operation of a ring.
 const MOST: usize = 12;
 
 /// What `ring.drain` alone brought: its name, its step, the ring that it is of, and its helpers.
@@ -15,14 +15,18 @@ const OF_ALL_PASSES: &[&str] = &["RingFill", "RingWait", "RingSlot", "RingReleas
 /// Files with an arm for each operation of a ring.
 const OF_EACH: &[&str] = &["interp/rings.rs", "ops/acts.rs", "ops/infer.rs", "ops/mod.rs", "ptx/memory/ring.rs"];
 
-/// The files of triton-core/src, from there on, with their code: comments are left out.
+/// The files of triton-core/ir/src and triton-core/src, from there on, with their code: comments are left out.
 fn core() -> Vec<(String, String)> {
     let code = |text: &str| {
         let lines = text.lines().map(|line| line.find("//").map_or(line, |at| &line[..at]));
         lines.collect::<Vec<_>>().join("\n")
     };
     let files = sources().into_iter();
-    files.filter_map(|(path, text)| Some((path.strip_prefix("triton-core/src/")?.to_owned(), code(&text)))).collect()
+    let inside = |path: &str| {
+        let rest = path.strip_prefix("triton-core/")?;
+        rest.strip_prefix("ir/").unwrap_or(rest).strip_prefix("src/").map(str::to_owned)
+    };
+    files.filter_map(|(path, text)| Some((inside(&path)?, code(&text)))).collect()
 }
 
 /// Whether code names this, and not only something longer.
@@ -47,7 +51,7 @@ fn an_operation_of_a_ring_is_named_in_few_files() {
     // A word that was given another name would hide files.
     let lost = OF_ALL_PASSES.iter().filter(|name| !operations.iter().any(|of| of == *name));
     let lost = lost.chain(OF_DRAIN.iter().filter(|word| !core.iter().any(|(_, code)| names(code, word))));
-    failures.extend(lost.map(|word| format!("triton-core/src does not name `{word}`: write here what it is now")));
+    failures.extend(lost.map(|word| format!("triton-core does not name `{word}`: write here what it is now")));
     for operation in operations.iter().filter(|name| !OF_ALL_PASSES.contains(&name.as_str())) {
         let words = if operation == "RingDrain" { OF_DRAIN } else { &[operation.as_str()] };
         let named = core.iter().filter(|(_, code)| words.iter().any(|word| names(code, word)));
@@ -55,7 +59,7 @@ fn an_operation_of_a_ring_is_named_in_few_files() {
         if files.len() > MOST {
             let list = files.join(", ");
             failures.push(format!(
-                "`{operation}` is named in {} files of triton-core/src; the most is {MOST}: ask `Op::ring`, or name `ring_ops!()`: {list}",
+                "`{operation}` is named in {} files of triton-core; the most is {MOST}: ask `Op::ring`, or name `ring_ops!()`: {list}",
                 files.len()
             ));
         }

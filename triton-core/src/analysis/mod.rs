@@ -3,8 +3,6 @@
 pub mod advice;
 pub mod axis;
 pub mod defs;
-pub mod forward;
-pub mod interval;
 pub mod liveness;
 pub mod pressure;
 pub mod promises;
@@ -15,3 +13,5 @@ pub mod spills;
 pub mod stepped;
 pub mod storage;
 pub mod stride;
+
+pub use triton_ir::{forward, interval};

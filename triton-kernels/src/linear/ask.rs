@@ -143,9 +143,9 @@ impl Pending for Asked<'_> {
         Ok(self.product.enqueue(plan)?)
     }
 
-    fn estimate(&mut self, index: usize, machine: &Machine) -> triton::Result<f64> {
+    fn estimate(&mut self, index: usize, machine: &Machine) -> triton::Result<Option<f64>> {
         let problem = Problem { machine: *machine, ..*self.candidates.problem() };
         // Of types without an estimate all candidates are alike.
-        Ok(self.candidates.get(index).and_then(|of| of.estimate(&problem)).unwrap_or(1.0))
+        Ok(Some(self.candidates.get(index).and_then(|of| of.estimate(&problem)).unwrap_or(1.0)))
     }
 }

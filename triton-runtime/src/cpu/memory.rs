@@ -6,7 +6,7 @@ use crate::lock;
 use crate::region::Region;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use triton_core::interp::{Fault, Memory};
+use triton_ir::interp::{Fault, Memory};
 
 static REGISTRY: Mutex<Registry<Arc<HostMemory>>> = Mutex::new(Registry::new());
 

@@ -10,10 +10,10 @@ use memory::CpuMemory;
 use share::Share;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-use triton_core::interp::{self, Program, ProgramFault};
-use triton_core::ir::Function;
-use triton_core::metadata::Arg;
-use triton_core::span::Span;
+use triton_ir::interp::{self, Program, ProgramFault};
+use triton_ir::ir::Function;
+use triton_ir::metadata::Arg;
+use triton_ir::span::Span;
 
 /// Programs run on the calling thread for this long before threads are started: starting them costs about as much.
 const ALONE: Duration = Duration::from_micros(200);

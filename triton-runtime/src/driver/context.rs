@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
 use std::sync::Mutex;
-use triton_core::metadata::{ComputeCapability, Machine};
+use triton_ir::metadata::{ComputeCapability, Machine};
 
 /// The clock of an H200 as the driver says it, in kHz.
 const H200_CLOCK: f64 = 1.98e6;

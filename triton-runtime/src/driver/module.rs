@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::tensor_map::MAX_MAPS;
 use std::ffi::{CString, c_int, c_void};
 use std::mem::MaybeUninit;
-use triton_core::metadata::ParamType;
+use triton_ir::metadata::ParamType;
 
 /// A kernel that is ready to launch. It is never unloaded.
 #[derive(Clone, Debug)]

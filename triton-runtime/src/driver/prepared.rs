@@ -19,7 +19,7 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
-use triton_core::metadata::ParamType;
+use triton_ir::metadata::ParamType;
 
 /// Launches that are kept of a config.
 const SLOTS: usize = 16;

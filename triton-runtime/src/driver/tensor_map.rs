@@ -14,8 +14,8 @@ use crate::tensor_map::TiledView;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, TryLockError};
-use triton_core::metadata::{MAX_RANK, MapElements, MapSwizzle, ParamType, TensorMap};
-use triton_core::types::DType;
+use triton_ir::metadata::{MAX_RANK, MapElements, MapSwizzle, ParamType, TensorMap};
+use triton_ir::types::DType;
 
 /// The tensor maps that a loaded function takes, and what they were last encoded to.
 #[derive(Debug)]

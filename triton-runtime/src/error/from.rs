@@ -1,7 +1,7 @@
 //! Errors of the interpreter, as errors of a launch.
 
 use super::Error;
-use triton_core::interp::{FailedAssertion, RunError};
+use triton_ir::interp::{FailedAssertion, RunError};
 
 impl From<FailedAssertion> for Error {
     fn from(failed: FailedAssertion) -> Error {

@@ -1,6 +1,6 @@
 //! Parts of messages.
 
-use triton_core::metadata::ParamType;
+use triton_ir::metadata::ParamType;
 
 pub(super) fn location(file: &str, line: u32) -> String {
     if line == 0 { String::new() } else { format!("{file}:{line}: ") }

@@ -6,7 +6,7 @@ use crate::gpu::Gpu;
 use crate::kernel::{Code, Holds};
 use crate::stream::Stream;
 use crate::trace::{self, Traced};
-use triton_core::metadata::{Image, ParamMetadata, ParamType, ProgramMap, Specialization};
+use triton_ir::metadata::{Image, ParamMetadata, ParamType, ProgramMap, Specialization};
 
 impl<S, const N: usize> Launch<'_, S, N> {
     /// The launch after all checks, of which it tells, with its time if that is asked for.

@@ -8,8 +8,8 @@ use crate::kernel::Code;
 use crate::stream::Stream;
 use std::cell::Cell;
 use std::fmt;
-use triton_core::hash::fnv1a;
-use triton_core::metadata::{Image, KernelMetadata, Text};
+use triton_ir::hash::fnv1a;
+use triton_ir::metadata::{Image, KernelMetadata, Text};
 
 /// Chooses the member of a pool that a launch runs: a table, a model, or a tuner that measures.
 pub trait Selector {
@@ -112,11 +112,14 @@ pub trait Pending {
         Ok(None)
     }
 
-    /// Microseconds that it is estimated to take on a device.
+    /// Microseconds that it is estimated to take on a device; `None` if there is no estimate.
     ///
     /// # Errors
     /// Those of [`Call::estimate`].
-    fn estimate(&mut self, index: usize, machine: &Machine) -> Result<f64>;
+    fn estimate(&mut self, index: usize, machine: &Machine) -> Result<Option<f64>> {
+        let _ = (index, machine);
+        Ok(None)
+    }
 }
 
 /// A launch whose member is to be chosen. Members are numbered from 0, as in [`Pool::members`](crate::Pool::members).
@@ -211,12 +214,13 @@ impl<'c> Call<'c> {
         self.pending.code(index)
     }
 
-    /// What the compiler estimates that such a launch takes on a device, in microseconds: nothing is launched, and the device need not be there. The
-    /// grid is asked for. It takes some milliseconds.
+    /// What such a launch is estimated to take on a device, in microseconds: nothing is launched, and the device need not be there. Of a member of a
+    /// pool the compiler says it, in some milliseconds, and the grid is asked for: `None` in a program without the feature `compiler`. A library
+    /// that chooses among its own kernels may have estimates without it.
     ///
     /// # Errors
     /// [`Error::Config`], [`Error::Argument`], [`Error::MultipleOf`], [`Error::Grid`], [`Error::Ir`].
-    pub fn estimate(&mut self, index: usize, machine: &Machine) -> Result<f64> {
+    pub fn estimate(&mut self, index: usize, machine: &Machine) -> Result<Option<f64>> {
         self.pending.estimate(index, machine)
     }
 

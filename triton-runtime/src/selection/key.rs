@@ -2,8 +2,8 @@
 
 use crate::args::LaunchArg;
 use std::fmt;
-use triton_core::metadata::{ParamMetadata, ParamType};
-use triton_core::types::DType;
+use triton_ir::metadata::{ParamMetadata, ParamType};
+use triton_ir::types::DType;
 
 /// The numbers that describe a call, at most [`Key::MOST`]: what is chosen for one call is chosen for all with the same key.
 ///

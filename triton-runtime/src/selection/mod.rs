@@ -20,4 +20,4 @@ pub use call::{Call, Explained, Pending, Selector};
 pub use key::{Key, KeyWord};
 pub use saved::Output;
 pub use selecting::{Selecting, run, selected};
-pub use triton_core::metadata::Machine;
+pub use triton_ir::metadata::Machine;

@@ -9,8 +9,8 @@ use crate::view::View;
 use half::{bf16, f16};
 use std::fmt;
 use std::sync::Arc;
-use triton_core::metadata::ParamType;
-use triton_core::types::{Class, DType};
+use triton_ir::metadata::ParamType;
+use triton_ir::types::{Class, DType};
 
 /// The most pieces that one argument is copied in: more cost more than a choice earns.
 const PIECES: usize = 4096;

@@ -11,7 +11,7 @@ use crate::pool::{Choice, Pool, Tuned};
 use crate::stream::Stream;
 use crate::trace;
 use std::fmt;
-use triton_core::metadata::{KernelMetadata, Machine};
+use triton_ir::metadata::KernelMetadata;
 
 /// A kernel with its arguments whose launch asks a [`Selector`] for the member to run. Made by [`Tuned::key`], [`Tuned::legal`] or
 /// [`Tuned::with`].
@@ -190,7 +190,7 @@ fn tell(call: &mut Call<'_>, index: usize, selector: Option<&dyn Selector>) {
         (call.pool().to_string(), call.key().to_vec(), call.stream().clone(), call.members());
     trace::select(&pool, &key, &stream, (index, reason), || {
         let of_member = |index: usize| {
-            let estimate = call.estimate(index, &stream.device().machine()).ok();
+            let estimate = call.estimate(index, &stream.device().machine()).ok().flatten();
             let measured = known.measured.get(index).copied().flatten();
             trace::Candidate { name: call.name(index), fits: call.fits(index), estimate, measured }
         };
@@ -254,8 +254,9 @@ impl<S, const N: usize, C: Choice, F: Fn(&C) -> bool, I: Into<Grid>, G: FnMut(&C
         self.pool.code(index, &mut self.launch, self.stream, &mut self.grid)
     }
 
-    fn estimate(&mut self, index: usize, machine: &Machine) -> Result<f64> {
-        self.pool.estimate(index, &mut self.launch, &mut self.grid, machine)
+    #[cfg(feature = "compiler")]
+    fn estimate(&mut self, index: usize, machine: &super::Machine) -> Result<Option<f64>> {
+        self.pool.estimate(index, &mut self.launch, &mut self.grid, machine).map(Some)
     }
 }
 

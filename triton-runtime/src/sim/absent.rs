@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::gpu::Gpu;
 use std::convert::Infallible;
-use triton_core::metadata::{Image, KernelMetadata, Machine};
+use triton_ir::metadata::{Image, KernelMetadata, Machine};
 
 #[derive(Clone, Copy)]
 pub(crate) struct SimOptions(Infallible);

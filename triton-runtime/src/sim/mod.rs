@@ -20,10 +20,10 @@ use crate::lock;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use triton_core::interp::FailedAssertion;
-use triton_core::ir;
-use triton_core::metadata::{ComputeCapability, Image, KernelMetadata, Machine};
-use triton_core::ops::Text;
+use triton_ir::interp::FailedAssertion;
+use triton_ir::ir;
+use triton_ir::metadata::{ComputeCapability, Image, KernelMetadata, Machine};
+use triton_ir::ops::Text;
 use triton_sim::{Arg, Launch, Module, Options};
 
 /// How a simulated device behaves. These are the device's defaults:

@@ -1,8 +1,8 @@
 //! Tensor maps as the simulator encodes them.
 
 use crate::tensor_map::TiledView;
-use triton_core::metadata::{MapElements, MapSwizzle, ParamMetadata, TensorMap};
-use triton_core::types::DType;
+use triton_ir::metadata::{MapElements, MapSwizzle, ParamMetadata, TensorMap};
+use triton_ir::types::DType;
 use triton_sim::hopper::{self, DataType, L2Promotion, Swizzle};
 
 /// The bytes of a map for the values of each argument; else why there are none. A launch takes an image only if its maps describe

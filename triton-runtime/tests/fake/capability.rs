@@ -4,7 +4,7 @@ use super::{log, run};
 use crate::support::{fill_params, image, kernel, launch_of};
 use std::fmt;
 use std::sync::OnceLock;
-use triton_core::metadata::{Image, Specialization, Target};
+use triton_ir::metadata::{Image, Specialization, Target};
 use triton_runtime::pool::{Choice, Member};
 use triton_runtime::{AsPtrMutArg, ComputeCapability, Device, Error, Kernel, LaunchArg, Result, Stream};
 

@@ -2,8 +2,8 @@
 
 use super::{id, log};
 use crate::support::{image, kernel, launch_of, param};
-use triton_core::metadata::{ParamType, Specialization};
-use triton_core::types::DType;
+use triton_ir::metadata::{ParamType, Specialization};
+use triton_ir::types::DType;
 use triton_runtime::{Buffer, Device, Error, LaunchArg, Result, Stream};
 
 /// Every launch but the first two of the same arguments is a kept one. All of them tell the driver what they were asked for.

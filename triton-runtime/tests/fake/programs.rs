@@ -1,7 +1,7 @@
 //! Code that is compiled behind a launch, and that of whole programs.
 
 use super::{fill_params, image, kernel, launch_of, log, run};
-use triton_core::metadata::{Image, Specialization};
+use triton_ir::metadata::{Image, Specialization};
 use triton_runtime::{AsPtrMutArg, Buffer, Device, Kernel, LaunchArg, LoadInfo, Program, Result};
 
 /// An image whose blocks are few, for `wanted` of them.

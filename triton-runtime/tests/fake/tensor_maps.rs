@@ -2,10 +2,10 @@
 
 use super::{id, log};
 use crate::support::{image, kernel, launch_of, made_of, param};
-use triton_core::metadata::{
+use triton_ir::metadata::{
     Config, Image, KernelMetadata, MapElements, MapSwizzle, ParamMetadata, ParamType, Specialization, Target, TensorMap,
 };
-use triton_core::types::DType;
+use triton_ir::types::DType;
 use triton_runtime::{Buffer, ComputeCapability, Device, Error, Kernel, LaunchArg, Result, Stream};
 
 fn params() -> Vec<ParamMetadata> {

@@ -2,8 +2,8 @@
 
 use super::{id, log};
 use crate::support::{image, kernel, launch_of, param};
-use triton_core::metadata::{ParamType, Specialization};
-use triton_core::types::DType;
+use triton_ir::metadata::{ParamType, Specialization};
+use triton_ir::types::DType;
 use triton_runtime::{Buffer, Device, Error, LaunchArg, Result, Stream, View};
 
 /// Views become parameters in a row, and their buffers are ordered as pointers' are.

@@ -1,8 +1,8 @@
 //! A kernel that copies a view of two dimensions to another one: on the CPU by its code, elsewhere by what the driver is asked for.
 
 use super::{image, kernel, launch_of, made_of, param};
-use triton_core::metadata::{ParamType, Specialization};
-use triton_core::types::DType;
+use triton_ir::metadata::{ParamType, Specialization};
+use triton_ir::types::DType;
 use triton_runtime::launch::mode::Safe;
 use triton_runtime::{IntoView, IntoViewMut, Kernel, Launch, LaunchArg};
 

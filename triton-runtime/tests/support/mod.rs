@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use triton_core::metadata::{
+use triton_ir::metadata::{
     Config, Image, KernelMetadata, ParamMetadata, ParamType, ProgramMap, Promised, Specialization, Target, Text,
 };
-use triton_core::types::DType;
+use triton_ir::types::DType;
 use triton_runtime::launch::mode::Safe;
 use triton_runtime::{Kernel, Launch, LaunchArg};
 

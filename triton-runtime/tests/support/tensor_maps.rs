@@ -3,8 +3,8 @@
 
 use super::{image, kernel, launch_of, param};
 use std::time::Instant;
-use triton_core::metadata::{Image, MapElements, MapSwizzle, ParamType, Specialization, Target, TensorMap};
-use triton_core::types::DType;
+use triton_ir::metadata::{Image, MapElements, MapSwizzle, ParamType, Specialization, Target, TensorMap};
+use triton_ir::types::DType;
 use triton_runtime::{AsPtrArg, AsPtrMutArg, Device, Kernel, LaunchArg, Result, Stream, View};
 
 /// Elements of a box.

@@ -11,7 +11,7 @@ use triton::selection::Machine;
 type Trialled = (String, Vec<i64>, String);
 
 /// Answers with what the compiler estimates that a launch takes on a device that need not be there: see [`Machine`]. It is for streams of the CPU and
-/// the simulator, deterministic, and for members of pools alone.
+/// the simulator, deterministic, and for members of pools alone. The compiler is in a program whose `triton-dsl` has the feature `compiler`.
 ///
 /// Of recorded products the estimates rank the candidates with a correlation of 0.9; what they rank first takes some 1.13 times as long as the best.
 /// Members that wait for memory alike have the same estimate: the first of them is chosen. What it tells is not kept in the file of times.

@@ -128,7 +128,8 @@ impl Trial<'_> {
     /// What the compiler estimates that a launch takes on a device, in microseconds.
     ///
     /// # Errors
-    /// [`Failure::NotEstimated`] of a candidate that is not a member of a pool; [`Failure::Launch`].
+    /// [`Failure::NotEstimated`] of a candidate that is not a member of a pool, or in a program without the feature `compiler` of `triton-dsl`;
+    /// [`Failure::Launch`].
     pub fn estimate(&mut self, machine: &Machine) -> Result<f64, Failure> {
         self.launch.estimate(machine).ok_or(Failure::NotEstimated)?.map_err(Failure::Launch)
     }

@@ -15,7 +15,7 @@ use triton_select::{Candidates, Known};
 pub(super) trait Bench {
     fn stream(&self) -> &Stream;
     fn launch(&mut self, index: usize) -> Result<(), BoxError>;
-    /// What the compiler estimates of a launch, in microseconds; `None` of what is not a kernel of ours.
+    /// What a launch is estimated to take, in microseconds; `None` if there is no estimate.
     fn estimate(&mut self, index: usize, machine: &Machine) -> Option<Result<f64, BoxError>>;
     /// Loads the code of candidates ahead of their launches, each as soon as a thread is free, until a time. What cannot be loaded fails when it is
     /// launched.
@@ -50,7 +50,7 @@ impl Bench for OfCall<'_, '_> {
     }
 
     fn estimate(&mut self, index: usize, machine: &Machine) -> Option<Result<f64, BoxError>> {
-        Some(self.call.estimate(index, machine).map_err(BoxError::from))
+        self.call.estimate(index, machine).map_err(BoxError::from).transpose()
     }
 
     fn load(&mut self, indices: &[usize], until: Option<Instant>) {

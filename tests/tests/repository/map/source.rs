@@ -15,6 +15,14 @@ struct Written {
     path: Vec<String>,
 }
 
+/// Where a path leads.
+enum Place {
+    /// To a module of the crate.
+    Inside(Module),
+    /// To another crate: the path from its name on, and the module that declares it.
+    Outside(Vec<String>, Module),
+}
+
 /// One module that names another.
 pub(crate) struct Reference {
     pub(crate) from: Module,
@@ -147,8 +155,8 @@ impl Crate {
         at
     }
 
-    /// The module that a path in a module leads to; `None` for another crate's, and for what is not a module's.
-    fn resolve(&self, module: &Module, path: &[String], depth: usize) -> Option<Module> {
+    /// Where a path in a module leads to; `None` for what is not a module's.
+    fn resolve(&self, module: &Module, path: &[String], depth: usize) -> Option<Place> {
         let (first, rest) = path.split_first()?;
         let (mut at, mut rest) = match first.as_str() {
             "crate" => (Module::new(), rest),
@@ -160,7 +168,10 @@ impl Crate {
                 if self.modules.contains(&child) {
                     (child, rest)
                 } else {
-                    let alias = self.alias(module, name).filter(|alias| *alias != path && depth > 0)?;
+                    // A name that nothing declares is a crate's, or of the prelude.
+                    let Some(alias) = self.alias(module, name).filter(|alias| *alias != path && depth > 0) else {
+                        return Some(Place::Outside(path.to_vec(), module.clone()));
+                    };
                     let path: Vec<String> = alias.iter().chain(rest).cloned().collect();
                     return self.resolve(module, &path, depth - 1);
                 }
@@ -178,11 +189,11 @@ impl Crate {
                 // What a module re-exports is where it is defined.
                 let alias = self.alias(&at, next).filter(|_| depth > 0);
                 let path = alias.map(|alias| alias.iter().chain(after).cloned().collect::<Vec<_>>());
-                return path.and_then(|path| self.resolve(&at, &path, depth - 1)).or(Some(at));
+                return path.and_then(|path| self.resolve(&at, &path, depth - 1)).or(Some(Place::Inside(at)));
             }
             rest = after;
         }
-        Some(at)
+        Some(Place::Inside(at))
     }
 
     /// The modules of the root.
@@ -190,13 +201,24 @@ impl Crate {
         self.modules.iter().filter(|module| module.len() == 1).map(|module| module[0].clone()).collect()
     }
 
-    /// The modules at the root of another crate that this one names, each with where.
-    pub(crate) fn names_in(&self, name: &str, other: &Crate) -> Vec<(String, String)> {
+    /// The modules at the roots of other crates that this one names, each with the module that names it and where. What a crate re-exports
+    /// of another one is that one's.
+    pub(crate) fn names_in(&self, others: &[(&str, &Crate)]) -> Vec<Reference> {
         let mut all = Vec::new();
-        for Written { module, path } in self.written.iter().filter(|written| written.path[0] == name) {
-            let inside: Vec<String> = ["crate".to_owned()].into_iter().chain(path[1..].iter().cloned()).collect();
-            let to = other.resolve(&Module::new(), &inside, DEPTH);
-            all.extend(to.and_then(|to| to.first().cloned()).map(|to| (to, self.location(module, path))));
+        for Written { module, path } in &self.written {
+            let mut place = self.resolve(module, path, DEPTH);
+            let to = loop {
+                let Some(Place::Outside(outside, _)) = place else { break None };
+                let Some((_, other)) = others.iter().find(|(name, _)| *name == outside[0]) else { break None };
+                let inside: Vec<String> =
+                    ["crate".to_owned()].into_iter().chain(outside[1..].iter().cloned()).collect();
+                place = other.resolve(&Module::new(), &inside, DEPTH);
+                if let Some(Place::Inside(to)) = place {
+                    break Some(to);
+                }
+            };
+            let to = to.filter(|to| !to.is_empty());
+            all.extend(to.map(|to| Reference { from: module.clone(), to, location: self.location(module, path) }));
         }
         all
     }
@@ -214,7 +236,10 @@ impl Crate {
     pub(crate) fn references(&self) -> Vec<Reference> {
         let mut all = Vec::new();
         for Written { module, path } in &self.written {
-            let Some(to) = self.resolve(module, path, DEPTH).filter(|to| to != module) else { continue };
+            let Some(Place::Inside(to) | Place::Outside(_, to)) = self.resolve(module, path, DEPTH) else { continue };
+            if to == *module {
+                continue;
+            }
             all.push(Reference { from: module.clone(), to, location: self.location(module, path) });
         }
         all

@@ -6,13 +6,14 @@ pub(crate) type Row = (&'static str, &'static [&'static str]);
 
 /// The crates, and those of the repository that they depend on. What only tests and examples need is apart.
 pub(crate) const CRATES: &[Row] = &[
-    ("triton-core", &[]),
+    ("triton-ir", &[]),
+    ("triton-core", &["triton-ir"]),
     ("triton-sim", &[]),
     ("triton-chip", &[]),
     ("triton-syntax", &["triton-core"]),
     ("triton-macros", &["triton-syntax"]),
-    ("triton-runtime", &["triton-core", "triton-sim"]),
-    ("triton-dsl", &["triton-core", "triton-macros", "triton-runtime"]),
+    ("triton-runtime", &["triton-ir", "triton-core", "triton-sim"]),
+    ("triton-dsl", &["triton-ir", "triton-macros", "triton-runtime"]),
     ("triton-cust", &["triton-dsl"]),
     ("triton-select", &["triton-dsl"]),
     ("triton-tune", &["triton-core", "triton-dsl", "triton-select", "triton-syntax"]),
@@ -27,23 +28,41 @@ pub(crate) const CRATES: &[Row] = &[
     ("xtask", &["triton-core", "triton-tests"]),
 ];
 
-/// The modules of `triton-core`.
-pub(crate) const CORE: &[Row] = &[
+/// The modules of `triton-ir`.
+pub(crate) const IR: &[Row] = &[
     ("hash", &[]),
     ("entity", &["hash"]),
     ("span", &["entity"]),
-    ("diag", &["span"]),
     ("types", &["entity"]),
     ("metadata", &["types"]),
-    ("ast", &["span", "types", "metadata"]),
     ("layout", &["types", "metadata"]),
     ("ops", &["types"]),
     ("embed", &["ops"]),
     ("ir", &["hash", "span", "entity", "types", "metadata", "layout", "ops"]),
     ("interp", &["span", "entity", "types", "metadata", "layout", "ops", "ir"]),
-    ("analysis", &["span", "hash", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp"]),
+    ("forward", &["entity", "types", "ops", "ir"]),
+    ("interval", &["entity", "types", "metadata", "ops", "ir", "forward"]),
+];
+
+/// The modules of `triton-core`, and what they name of both crates.
+pub(crate) const CORE: &[Row] = &[
+    ("diag", &["span"]),
+    ("ast", &["span", "types", "metadata"]),
+    (
+        "analysis",
+        &[
+            "span", "hash", "diag", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "forward",
+            "interval",
+        ],
+    ),
     ("sema", &["span", "diag", "types", "ast", "metadata", "ops", "ir"]),
-    ("passes", &["hash", "span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "analysis"]),
+    (
+        "passes",
+        &[
+            "hash", "span", "entity", "types", "metadata", "layout", "ops", "ir", "interp", "forward", "interval",
+            "analysis",
+        ],
+    ),
     ("estimate", &["types", "metadata", "layout", "ops", "ir", "analysis", "passes"]),
     ("ptx", &["span", "hash", "entity", "types", "metadata", "layout", "ops", "ir", "analysis"]),
     ("pipeline", &["span", "diag", "types", "ast", "metadata", "ops", "ir", "analysis", "sema", "passes", "ptx"]),
@@ -63,12 +82,15 @@ pub(crate) const SYNTAX: &[Row] = &[
     ("source", &["context", "read", "link"]),
 ];
 
-/// The modules of `triton-core` that the crates of a user's program name.
-pub(crate) const USERS_OF_CORE: &[Row] = &[
-    ("triton-syntax", &["hash", "span", "diag", "types", "ast", "metadata", "embed", "sema", "pipeline"]),
+/// The modules of `triton-ir` and `triton-core` that the crates of a user's program name.
+pub(crate) const USERS: &[Row] = &[
+    ("triton-syntax", &["hash", "span", "diag", "types", "ast", "metadata", "ops", "embed", "sema", "pipeline"]),
     (
         "triton-runtime",
-        &["hash", "span", "diag", "types", "ast", "metadata", "ops", "ir", "interp", "estimate", "pipeline"],
+        &[
+            "hash", "span", "diag", "types", "ast", "metadata", "ops", "ir", "interp", "interval", "estimate",
+            "pipeline",
+        ],
     ),
     ("triton-dsl", &["types", "metadata", "embed"]),
 ];

@@ -95,7 +95,7 @@ fn profile(manifest: &Path) -> Vec<Finding> {
         let body = text.split_once(&format!("[{section}]")).map(|(_, rest)| rest.split("\n[").next().unwrap_or(rest));
         body.is_some_and(|body| body.lines().any(|line| line.trim_start().starts_with("opt-level")))
     };
-    let wanted = ["profile.dev.package.triton-core", "profile.dev.package.triton-runtime"];
+    let wanted = ["profile.dev.package.triton-ir", "profile.dev.package.triton-runtime"];
     let missing: Vec<String> =
         wanted.iter().filter(|section| !has(section)).map(|section| format!("`[{section}]`")).collect();
     let found = match missing.is_empty() {

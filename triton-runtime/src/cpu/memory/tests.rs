@@ -2,7 +2,7 @@
 
 use super::CpuMemory;
 use crate::{Device, Result, Stream};
-use triton_core::interp::Memory;
+use triton_ir::interp::Memory;
 
 fn stream() -> Stream {
     Device::cpu().stream().expect("the CPU has streams")

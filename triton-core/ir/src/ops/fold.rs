@@ -112,7 +112,7 @@ impl FoldKind {
     }
 }
 
-/// A part of a scan, by its bits of an index: [`crate::passes::layouts::split`] divides one in two.
+/// A part of a scan, by its bits of an index: `passes::layouts::split` divides one in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// All bits: the whole.

@@ -145,7 +145,7 @@ fn list(values: &[Value], mut show: impl FnMut(Value) -> String) -> String {
 
 /// The layouts that are named, in the order of the text: their numbers in it.
 #[derive(Default)]
-pub(crate) struct Places {
+pub struct Places {
     layouts: Vec<LayoutId>,
     mems: Vec<MemId>,
 }

@@ -106,7 +106,7 @@ pub struct TargetInfo {
 }
 
 /// How many bytes of a row a block of a cluster is given at most; a program with more is run by more blocks. Found by
-/// measurement, see [`crate::passes::layouts::partition`].
+/// measurement, see `passes::layouts::partition`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SegmentBytes {

@@ -144,11 +144,11 @@ pub struct Function {
     pub teams: u32,
     /// Further warps of a block, which fill its rings; `None` if one of the others does. See [`roles`].
     pub producer: Option<Producer>,
-    /// Blocks that run one program together, as a *cluster*, a power of two: see [`crate::passes::layouts::partition`].
+    /// Blocks that run one program together, as a *cluster*, a power of two: see `passes::layouts::partition`.
     /// What an operation yields is then a block's own.
     pub cluster: u32,
     /// Peers along the first axis that run as one cluster, a block each, and share what they load: see
-    /// [`crate::passes::memory::multicast`]. Where they do not divide the programs, a block has an index past the last
+    /// `passes::memory::multicast`. Where they do not divide the programs, a block has an index past the last
     /// one: it stores nothing. 1 if there is no such cluster.
     pub peers: u32,
     /// The most slots of a ring, of [`STAGES`](crate::types::STAGES); 1 if there are to be none.
@@ -162,11 +162,11 @@ pub struct Function {
     /// The most registers of a thread, of [`REGISTERS`](crate::types::REGISTERS), if it is not for the assembler to choose.
     pub max_registers: Option<u32>,
     /// Blocks that are to share the K of the product in its loop, of [`CLUSTER_K`](crate::types::CLUSTER_K), on targets
-    /// with clusters; 1 if one block has all of it. See [`crate::passes::layouts::partition`].
+    /// with clusters; 1 if one block has all of it. See `passes::layouts::partition`.
     pub cluster_k: u32,
     /// What it has code for.
     pub targets: Targets,
-    /// Whether float arithmetic may be [relaxed](crate::passes::values::relax).
+    /// Whether float arithmetic may be relaxed (`passes::values::relax`).
     pub fast_math: bool,
     /// The instructions.
     pub body: Block,

@@ -14,7 +14,7 @@ impl Function {
         }
     }
 
-    /// Whether a block runs one program after the other, as many blocks as are resident together: see [`crate::passes::memory::persist`].
+    /// Whether a block runs one program after the other, as many blocks as are resident together: see `passes::memory::persist`.
     pub fn is_persistent(&self) -> bool {
         self.stage == Stage::Synchronized && self.contains(self.body, |op| matches!(op, Op::BlockId {}))
     }

@@ -4,8 +4,8 @@
 //! An interval holds in every iteration of a loop: what a loop carries has none. Numbers are at least 0 and at most those of
 //! `i32`, and their types have 32 bits or more: nothing wraps.
 
-use super::forward::{Analysis, forward};
 use crate::entity::SideTable;
+use crate::forward::{Analysis, forward};
 use crate::ir::{Function, InstData, Value};
 use crate::metadata::Arg;
 use crate::ops::kinds::BinaryKind;

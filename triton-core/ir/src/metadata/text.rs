@@ -10,7 +10,7 @@ pub type Inflate = fn(&[u8], usize) -> Option<String>;
 /// A text of a kernel.
 ///
 /// ```
-/// use triton_core::metadata::Text;
+/// use triton_ir::metadata::Text;
 ///
 /// let text = Text::from("ret;");
 /// assert_eq!((text.get().as_ref(), text.len(), text.embedded_bytes()), ("ret;", 4, 4));

@@ -6,7 +6,7 @@ use std::fmt;
 /// numbers of bytes.
 ///
 /// ```
-/// use triton_core::embed::Header;
+/// use triton_ir::embed::Header;
 ///
 /// let header = Header { instance: "add::<f32, 1024>", config: 0, len: 4, stored: 4 };
 /// let program = format!("\0\0{header}ret;\0");

@@ -261,11 +261,11 @@ pub fn code_lines(ptx: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The PTX version that has the fences between blocks of a cluster which wait for shared memory alone.
-pub(crate) const CLUSTER_PTX: (u32, u32) = (8, 6);
+pub const CLUSTER_PTX: (u32, u32) = (8, 6);
 /// The PTX version that adds vectors to memory.
-pub(crate) const VECTOR_UPDATE_PTX: (u32, u32) = (8, 1);
+pub const VECTOR_UPDATE_PTX: (u32, u32) = (8, 1);
 /// The PTX version whose locations name inlined functions.
-pub(crate) const INLINED_PTX: (u32, u32) = (7, 2);
+pub const INLINED_PTX: (u32, u32) = (7, 2);
 
 impl Image {
     /// Whether a launch of a grid of programs takes this image, on a device with this number of multiprocessors. A persistent one is for

@@ -1,6 +1,6 @@
 //! Functions of `f64`, written once for the interpreter and for the code.
 //!
-//! The target has no instructions for them. Each is over [`WideSteps`](super::steps::WideSteps), of which every step is exact or
+//! The target has no instructions for them. Each is over [`WideSteps`], of which every step is exact or
 //! rounded once, so that it has the same bits on every device. Coefficients are weighted least-squares fits at Chebyshev nodes, which
 //! are minimax ones but for a few percent; they are rounded to `f64` one after the other from the lowest, the rest fitted anew each time.
 //! The bounds that the files state were measured against arithmetic of 300 bits and more (mpmath), at random numbers of every

@@ -5,7 +5,7 @@ use super::{ComputeCapability, Target};
 /// What the time of a launch depends on of the device that runs it.
 ///
 /// ```
-/// use triton_core::metadata::{ComputeCapability, Machine, Target};
+/// use triton_ir::metadata::{ComputeCapability, Machine, Target};
 ///
 /// let a6000 = Machine::new(ComputeCapability::new(8, 6), 84);
 /// assert_eq!((a6000.target(), a6000.shared_bytes), (Target::Sm80, 99 << 10));

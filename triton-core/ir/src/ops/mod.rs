@@ -3,7 +3,7 @@
 //! A row of `ops!` is data: name, mnemonic, typed fields, effect, how layouts meet in it, the first stage that it is
 //! for, how many blocks it owns, doc. From it come the variant of [`Op`], its operands, printer, parser and the row of
 //! [`OPS`]. Behaviour is a few exhaustive matches with a line for each operation: [`infer`] (typing: used by the
-//! checker, the builder and the verifier), [`crate::interp`] (meaning), [`crate::passes::layouts::place`] (layouts) and
+//! checker, the builder and the verifier), [`crate::interp`] (meaning), `passes::layouts::place` (layouts) and
 //! `ptx::lower` (code); one that does the same for all operations of a group, such as those of a ring, names the group. Elementwise operations are rows of the smaller tables in [`kinds`]; what combines the elements
 //! along an axis is a row of [`FoldKind`].
 //!
@@ -11,18 +11,18 @@
 
 mod acts;
 pub mod cluster;
-pub(crate) mod double;
+pub mod double;
 pub mod eval;
 mod field;
 pub mod fold;
 mod infer;
 pub mod kinds;
-pub(crate) mod log;
+pub mod log;
 mod memory;
 mod order;
 pub mod outer;
-pub(crate) mod steps;
-pub(crate) mod trig;
+pub mod steps;
+pub mod trig;
 
 pub use acts::{Agent, Control, RingOp, RingStep};
 pub use field::{GridAxis, Reader};
@@ -338,6 +338,8 @@ ops! {
 // is a line of its group here, and an arm only where its group has one for each.
 
 /// Yields a number or a tile, and does nothing else.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! computes {
     () => {
         $crate::ops::Op::Const { .. }
@@ -371,6 +373,8 @@ macro_rules! computes {
 }
 
 /// Owns blocks, or ends one.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! controls {
     () => {
         $crate::ops::Op::For { .. }
@@ -381,6 +385,8 @@ macro_rules! controls {
 }
 
 /// Is for the threads of a block alone, at stage 2: no buffer of theirs, no ring, no memory order, no control flow.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! synchronizes {
     () => {
         $crate::ops::Op::DotWait { .. }
@@ -395,6 +401,8 @@ macro_rules! synchronizes {
 }
 
 /// Is for a buffer in shared memory, at stage 2.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! shared_ops {
     () => {
         $crate::ops::Op::SharedAlloc { .. }
@@ -405,6 +413,8 @@ macro_rules! shared_ops {
 }
 
 /// Is a step of a ring, at stage 2: [`Op::ring`](crate::ops::Op::ring) says what it does.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! ring_ops {
     () => {
         $crate::ops::Op::RingFill { .. }
@@ -416,6 +426,8 @@ macro_rules! ring_ops {
 }
 
 /// Is of no ring.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! beside_rings {
     () => {
         $crate::ops::computes!()
@@ -433,7 +445,8 @@ macro_rules! beside_rings {
     };
 }
 
-pub(crate) use {beside_rings, computes, controls, ring_ops, shared_ops, synchronizes};
+#[doc(hidden)]
+pub use {beside_rings, computes, controls, ring_ops, shared_ops, synchronizes};
 
 /// A change of shape: which element of the operand an element of the result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

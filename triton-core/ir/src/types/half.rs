@@ -1,7 +1,7 @@
 //! The 16-bit floats as bits: `f16` (IEEE 754 binary16) and `bf16` (the upper half of an `f32`).
 //!
 //! Written here, since this crate has no dependencies: with one, whose features differ between a build's host and its target,
-//! Cargo compiles the compiler twice for every user. The results are those of the crate `half` to the bit, which a test holds.
+//! Cargo compiles it twice for every user. The results are those of the crate `half` to the bit, which a test holds.
 
 /// What an `f32` of 2^−14 has in its bits beyond those of the same `f16`: the difference of the exponents' biases.
 const REBIAS: u32 = (127 - 15) << 23;
