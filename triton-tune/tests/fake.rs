@@ -3,6 +3,8 @@
 //!
 //! The library is built by rustc; where there is none, the test says that it was skipped.
 
+#[path = "tuner/support/mod.rs"]
+#[allow(dead_code, reason = "the other program of tests uses all of it")]
 mod support;
 
 use std::path::Path;

@@ -141,7 +141,7 @@ pub fn columns(
     };
     let mut rows: Vec<[u64; 3]> = Vec::with_capacity(count);
     if few || product <= count / 2 {
-        // The first so many of a random order.
+        // The start of a random order.
         let mut order: Vec<usize> = (0..product).collect();
         for next in 0..product {
             if rows.len() == count {

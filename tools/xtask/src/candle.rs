@@ -1,4 +1,4 @@
-//! `candle`, `candle check` and `candle host`: the bridge to candle, tested on the CPU, checked, and built for a GPU host.
+//! `candle` and `candle host`: the bridge to candle, tested on the CPU, and built for a GPU host.
 //!
 //! candle with its feature `cuda` links five libraries of the toolkit, and has `nvcc` compile its own kernels. Tests of the CPU need
 //! neither: they are linked with stand-ins, and a crate without code stands for `candle-kernels`. Programs for a GPU host are compiled by
@@ -37,11 +37,6 @@ const TOOLKIT: [&str; 5] = [
 pub fn test(options: &[&str]) -> Outcome {
     stubs()?;
     run(cargo(&["test", "--locked", "--features", "cuda"]).args(options))
-}
-
-/// Checks both halves of the bridge and its tests, which takes half the time of running them.
-pub fn check() -> Outcome {
-    run(&mut cargo(&["check", "--locked", "--features", "cuda", "--all-targets"]))
 }
 
 fn run(cargo: &mut Command) -> Outcome {

@@ -12,7 +12,6 @@
 //! | `same REVISION` | compares the code of every kernel in tests, examples, benchmarks and conformance with that revision's |
 //! | `seeds [--seeds N] [--first SEED]` | runs conformance and the library's samples from other seeds than that of `cargo test` |
 //! | `candle [OPTIONS]` | tests the bridge to candle on the CPU, linked with stand-ins for CUDA; options are those of `cargo test` |
-//! | `candle check` | checks both halves of the bridge, and its tests |
 //! | `candle host` | builds the bridge's tests and programs for a GPU host, with candle's own kernels, in `target/candle-host/` |
 //! | `ide` | asks rust-analyzer about a sample kernel: hover, completion, go to definition, diagnostics |
 
@@ -49,11 +48,10 @@ fn main() -> ExitCode {
         ["same", revision] => same::same(revision),
         ["seeds", ref options @ ..] => seeds::seeds(options),
         ["candle", "host"] => candle::host(),
-        ["candle", "check"] => candle::check(),
         ["candle", ref options @ ..] => candle::test(options),
         ["ide"] => ide::ide(),
         _ => {
-            Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, seeds, candle [check | host], ide"
+            Err("tasks: ci, validate, counts [PART], corpus, bundle, stub DIR, reproduce, same REVISION, seeds, candle [host], ide"
                 .into())
         }
     };

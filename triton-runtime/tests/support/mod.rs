@@ -1,6 +1,6 @@
 //! Records, folders and child processes for the tests.
 
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, reason = "each program of tests uses a part")]
 
 pub mod copy;
 pub mod tensor_maps;

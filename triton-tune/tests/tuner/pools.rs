@@ -1,11 +1,9 @@
 //! Members of pools that are tuned on the arguments of a call: they run on the CPU, and their times are made up.
 
-mod support;
-
+use crate::support::{Folder, tuner};
 use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use support::{Folder, tuner};
 use triton::prelude::*;
 use triton::selection::{Call, Selector};
 use triton_tune::{Candidate, Failing, Replay, Trouble, Tuner};
@@ -81,7 +79,7 @@ fn a_kernel_in_place_is_tuned_on_its_arguments() -> triton::Result<()> {
     // The second launch, and that of a second process that must not measure, run the winner at once.
     let (blocks, x) = launched(&tuner, |_| true)?;
     assert_eq!((blocks, x), (vec![64], once()));
-    let reading = support::tuner(&folder.0, "read").expect("it is a mode");
+    let reading = crate::support::tuner(&folder.0, "read").expect("it is a mode");
     let (blocks, x) = launched(&reading, |_| true)?;
     assert_eq!((blocks, x), (vec![64], once()));
     Ok(())

@@ -1,11 +1,9 @@
 //! The CPU device: buffers, streams, events, and the checks before a launch.
 
-mod support;
-
+use crate::support::{fill_params, image, kernel, launch_of, made_of, param};
 use half::{bf16, f16};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
-use support::{fill_params, image, kernel, launch_of, made_of, param};
 use triton_ir::metadata::{Arg, ParamType, Promised, Specialization};
 use triton_ir::types::DType;
 use triton_runtime::launch::mode::Safe;

@@ -1,12 +1,10 @@
 //! What can go wrong: each trouble ends in the right winner, or in an error that says what happened.
 
-mod support;
-
+use crate::support::{Folder, tuner};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
-use support::{Folder, tuner};
 use triton::Device;
 use triton_tune::{Candidate, Candidates, Error, Failing, Predict, Record, Replay, Table, Trouble, Tuner};
 

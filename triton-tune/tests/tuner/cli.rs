@@ -1,11 +1,9 @@
 //! The command line, from recorded data to a model and a pool.
 
-mod support;
-
+use crate::support::Folder;
+use crate::support::roofline::recorded;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use support::Folder;
-use support::roofline::recorded;
 use triton_select::model::Model;
 use triton_tune::data::write;
 

@@ -1,8 +1,6 @@
 //! Views of memory that another owner has, on the CPU device: what they reach, and what is refused.
 
-mod support;
-
-use support::copy::{call, copy};
+use crate::support::copy::{call, copy};
 use triton_runtime::{Device, Error, Result, Stream, View, ViewMut};
 
 fn stream() -> Stream {

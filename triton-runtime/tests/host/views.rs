@@ -1,9 +1,7 @@
 //! Views: shapes, strides and offsets, what is refused, what a kernel receives, and safe launches on the CPU.
 
-mod support;
-
-use support::copy::{call, copy, tensor};
-use support::{image, kernel, launch_of, made_of, param};
+use crate::support::copy::{call, copy, tensor};
+use crate::support::{image, kernel, launch_of, made_of, param};
 use triton_ir::metadata::{Arg, ParamType, Specialization};
 use triton_runtime::{Buffer, ComputeCapability, Device, Error, Kernel, LaunchArg, Result, Stream, View, ViewMut};
 

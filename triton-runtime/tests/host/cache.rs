@@ -1,12 +1,10 @@
 //! The disk cache: valid entries are hits, everything else is a miss and is overwritten. What others can have
 //! written is not used.
 
-mod support;
-
+use crate::support::Folder;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use support::Folder;
 use triton_runtime::cache::{Cache, Entry, Key};
 
 const KEY: Key<'static> = Key { ptx: ".version 8.0\n// é", driver: 12040, device: "9.0 NVIDIA H200" };

@@ -1,9 +1,6 @@
 //! What the options of the simulated device do.
-#![cfg(feature = "sim")]
 
-mod support;
-
-use support::{fill_params, image, kernel, launch_of, tensor_maps};
+use crate::support::{fill_params, image, kernel, launch_of, tensor_maps};
 use triton_ir::metadata::Specialization;
 use triton_runtime::sim::{Fault, SimOptions};
 use triton_runtime::{AsPtrMutArg, Device, Error, LaunchArg, Result};

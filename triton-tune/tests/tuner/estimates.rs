@@ -1,9 +1,7 @@
 //! What the compiler estimates, beside what was measured, and as what a tuner measures by.
 
-mod support;
-
+use crate::support::Folder;
 use std::path::Path;
-use support::Folder;
 use triton::prelude::*;
 use triton::selection::Machine;
 use triton_tune::data::read;

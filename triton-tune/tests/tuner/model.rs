@@ -1,8 +1,6 @@
 //! From data to choices, on times of a roofline: features, networks, first choices, pools.
 
-mod support;
-
-use support::roofline::recorded;
+use crate::support::roofline::recorded;
 use triton_select::model::Model;
 use triton_tune::prune::{Losses, prune};
 use triton_tune::regret::regret;

@@ -1,7 +1,5 @@
 //! Folders, tuners and recorded data of the tests.
 
-#![allow(dead_code, reason = "each test binary uses a part")]
-
 pub mod roofline;
 
 use std::path::{Path, PathBuf};

@@ -1,8 +1,6 @@
 //! Changes of the axes of views: every element is where the definition says, and what is refused is said.
 
-mod support;
-
-use support::{image, kernel, launch_of, param};
+use crate::support::{image, kernel, launch_of, param};
 use triton_ir::metadata::{Arg, ParamType, Specialization};
 use triton_ir::types::DType;
 use triton_runtime::{Buffer, ComputeCapability, Device, Error, LaunchArg, Result, View, ViewMut};

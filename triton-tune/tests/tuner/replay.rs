@@ -1,11 +1,9 @@
 //! The whole way without a GPU: sampling, a file of recorded times, training, selecting by the tuner, its file.
 
-mod support;
-
+use crate::support::roofline::{recorded, sampled};
+use crate::support::{Folder, tuner};
 use std::collections::HashSet;
 use std::path::Path;
-use support::roofline::{recorded, sampled};
-use support::{Folder, tuner};
 use triton::Device;
 use triton_select::model::Model;
 use triton_tune::data::{Data, Member, Recorder, group, read};

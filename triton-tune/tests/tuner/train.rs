@@ -1,8 +1,6 @@
 //! Training: the same network on any number of threads, and columns by what they depend on.
 
-mod support;
-
-use support::roofline::recorded;
+use crate::support::roofline::recorded;
 use triton_tune::train::{Cpu, Fitted, Lessons, Options, Part, Scale, Split, Table, TargetKind, Trainer, split};
 
 fn options() -> Options {

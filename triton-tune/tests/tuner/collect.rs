@@ -1,5 +1,4 @@
 //! Collecting without a GPU: instances are compiled and checked, by a measure that computes its times.
-#![cfg(feature = "jit")]
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};

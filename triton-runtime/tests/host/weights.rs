@@ -1,10 +1,7 @@
 //! Weights from files: what is found, and what is refused.
-#![cfg(feature = "safetensors")]
 
-mod support;
-
+use crate::support::Folder;
 use half::bf16;
-use support::Folder;
 use triton_ir::types::DType;
 use triton_runtime::{Device, Error, Tensor, Weights, WeightsError};
 
