@@ -36,12 +36,12 @@ pub(crate) fn only_checks() -> bool {
         || emitted.is_some_and(|kinds| kinds.split(',').all(|kind| matches!(kind, "dep-info" | "metadata")))
 }
 
-/// A hash of the compiler: of its sources, where they were when it was built. `None` if they are not there any more.
+/// A hash of the compiler, and of this crate: of their sources, where they were when they were built. `None` if they are not there any more.
 pub(crate) fn compiler() -> Option<u64> {
     static COMPILER: OnceLock<Option<u64>> = OnceLock::new();
     let hash = || {
         let mut files = Vec::new();
-        for folder in triton_core::SOURCES {
+        for folder in triton_core::SOURCES.iter().chain(&[concat!(env!("CARGO_MANIFEST_DIR"), "/src")]) {
             sources(Path::new(folder), "", &mut files).ok()?;
         }
         files.sort_unstable();

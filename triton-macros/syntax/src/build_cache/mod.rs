@@ -1,8 +1,8 @@
 //! What the compiler made of kernels, kept in a folder that `TRITON_DSL_BUILD_CACHE` names.
 //!
-//! A kernel's code is a function of its tree, its instances and the compiler; whether there are warnings depends on what was asked for, too. So an attribute whose kernel is found there, by the hash of these,
-//! runs no compiler. Everything else is compiled as if there were no folder: a kernel that changed, one that another compiler made,
-//! and a file that is damaged.
+//! A kernel's code is a function of its tree, its instances and the compiler; whether there are warnings depends on what was asked for, too. So an
+//! attribute whose kernel is found there, by the hash of these, runs no compiler. Everything else is compiled as if there were no folder: a
+//! kernel that changed, one that another compiler made, and a file that is damaged.
 
 mod record;
 
