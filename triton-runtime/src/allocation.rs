@@ -216,6 +216,28 @@ impl Allocation {
         enqueue(stream, move |raw| to.memory.copy(offset, &from.memory, source_offset, bytes, raw))
     }
 
+    /// Enqueues a copy from memory of another device, on a stream of that.
+    pub(crate) fn copy_from_peer(
+        self: &Arc<Self>,
+        offset: usize,
+        source: &Arc<Allocation>,
+        source_offset: usize,
+        bytes: usize,
+        stream: &Stream,
+    ) -> Result<()> {
+        let (Memory::Cuda(to), Memory::Cuda(from), Some(raw)) = (&self.memory, &source.memory, stream.raw()) else {
+            return self.copy(offset, source, source_offset, bytes, stream);
+        };
+        if self.device == source.device {
+            return self.copy(offset, source, source_offset, bytes, stream);
+        }
+        source.check(stream, || "the source".to_string())?;
+        stream.refuse_capture("a copy to another device")?;
+        let _ordered = Allocation::order(stream, [(source, false)].into_iter())?;
+        let _replays = self.uses.is_captured().then(|| self.device.replays().exclude());
+        self.uses.write_by(stream, || to.copy_from_peer(offset, from, source_offset, bytes, raw))
+    }
+
     /// Enqueues an element over each of `count` elements.
     pub(crate) fn fill(self: &Arc<Self>, offset: usize, element: &[u8], count: usize, stream: &Stream) -> Result<()> {
         self.check(stream, || "the buffer".to_string())?;

@@ -5,7 +5,7 @@ use crate::buffer::{Buffer, BufferSlice, BufferSliceMut, DeviceData, DeviceDataM
 use crate::element::Element;
 use crate::error::describe;
 use crate::foreign::Foreign;
-use crate::region::Region;
+use crate::reach::Reach;
 use crate::scratch::Scratch;
 use crate::tensor::Tensor;
 use crate::view::{Memory, View, ViewMut};
@@ -66,7 +66,7 @@ impl<'a> LaunchArg<'a> {
     }
 
     /// What a kernel may access besides buffers: the memory that a view of another owner's reaches.
-    pub(crate) fn region(&self) -> Option<Region> {
+    pub(crate) fn reach(&self) -> Option<Reach> {
         let (Owner::Foreign(_), ParamType::Tensor { dtype, rank, .. }) = (self.owner, self.ty) else { return None };
         let (extents, strides) = self.words()[1..].split_at(usize::from(rank));
         if extents.contains(&0) {
@@ -74,7 +74,7 @@ impl<'a> LaunchArg<'a> {
         }
         // It was checked that all elements are in the memory, so that none of this overflows.
         let last: u64 = extents.iter().zip(strides).map(|(extent, stride)| (extent - 1) * stride).sum();
-        Some(Region { address: self.bits(), bytes: (last + 1) * u64::from(dtype.bytes()) })
+        Some(Reach { address: self.bits(), bytes: (last + 1) * u64::from(dtype.bytes()) })
     }
 
     /// Address, extents and strides of a view, for a `Tensor<T, R>`.

@@ -185,6 +185,7 @@ impl Stream {
     }
 }
 
-fn same_length(source_len: usize, len: usize) -> Result<()> {
+/// Rejects lengths that differ.
+pub(crate) fn same_length(source_len: usize, len: usize) -> Result<()> {
     if source_len == len { Ok(()) } else { Err(Error::Length { source_len, len }) }
 }

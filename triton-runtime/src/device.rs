@@ -203,7 +203,8 @@ impl Device {
         self.backend
     }
 
-    fn context(&self) -> Option<&'static Context> {
+    /// The CUDA device that it is, if it is one.
+    pub(crate) fn context(&self) -> Option<&'static Context> {
         match self.backend {
             Backend::Cpu | Backend::Sim(_) => None,
             Backend::Cuda(context) => Some(context),

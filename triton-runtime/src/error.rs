@@ -1,6 +1,7 @@
 //! The one error type: what was found, what was expected, and how to fix it.
 
 mod from;
+mod make;
 mod text;
 
 use crate::other::OtherError;
@@ -254,6 +255,30 @@ pub enum Error {
         strides: Vec<isize>,
         /// The extents asked for.
         to: Vec<usize>,
+    },
+
+    /// A view with gaps, or in another order than row-major, where memory without gaps is taken.
+    #[error(
+        "a view of shape {shape:?} with strides {strides:?} is not contiguous; copy it into a tensor, and pass that"
+    )]
+    #[non_exhaustive]
+    Contiguous {
+        /// The extents.
+        shape: Vec<usize>,
+        /// The strides in elements.
+        strides: Vec<isize>,
+    },
+
+    /// One device cannot access memory of another.
+    #[error(
+        "{device} cannot access memory of {peer}: the hardware has no way between them; copy by stream.copy_to_peer(..)"
+    )]
+    #[non_exhaustive]
+    Peer {
+        /// The device that would access it.
+        device: String,
+        /// The device whose memory it is.
+        peer: String,
     },
 
     /// A shape of another number of elements than the values of a tensor.
@@ -559,36 +584,4 @@ pub enum Error {
     /// An error of other code, such as of a library's operation: see [`OtherError`].
     #[error(transparent)]
     Other(OtherError),
-}
-
-impl Error {
-    /// Whether it is of the code of one member of a pool, or of its grid, so that another member may run. Nothing was enqueued then.
-    pub fn is_of_code(&self) -> bool {
-        matches!(
-            self,
-            Error::Config { .. }
-                | Error::NoImage { .. }
-                | Error::DriverTooOld { .. }
-                | Error::SharedMemory { .. }
-                | Error::Cluster { .. }
-                | Error::Jit { .. }
-                | Error::Ir { .. }
-                | Error::Grid { .. }
-                | Error::Driver { .. }
-        )
-    }
-
-    /// [`Error::Selection`], for selectors: of each member its name, and why it failed.
-    pub fn selection(pool: impl Into<String>, failures: Vec<String>) -> Error {
-        Error::Selection { pool: pool.into(), failures }
-    }
-
-    /// An error of another type: see [`OtherError`].
-    pub fn other(error: impl std::error::Error + Send + Sync + 'static) -> Error {
-        Error::Other(OtherError::new(error))
-    }
-
-    pub(crate) fn out_of_memory(requested: u64, device: String) -> Error {
-        Error::OutOfMemory { requested, free: 0, total: 0, device }
-    }
 }

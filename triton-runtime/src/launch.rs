@@ -14,7 +14,7 @@ use crate::gpu::Gpu;
 use crate::grid::Grid;
 use crate::kernel::{Code, Holds, Kernel, Wait};
 use crate::load::{LoadInfo, Loaded};
-use crate::region::Region;
+use crate::reach::Reach;
 use crate::sim::SimStream;
 use crate::stream::{Stream, StreamBackend};
 use crate::{tensor_map, trace};
@@ -298,12 +298,12 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             *value = arg;
             count += 1;
         }
-        let mut foreign = [Region::default(); N];
-        for (region, arg) in foreign.iter_mut().zip(&self.args) {
-            *region = arg.region().unwrap_or_default();
+        let mut foreign = [Reach::default(); N];
+        for (reach, arg) in foreign.iter_mut().zip(&self.args) {
+            *reach = arg.reach().unwrap_or_default();
         }
         // Most launches have none, and then the memory of the device is taken as it is.
-        let others = if foreign.iter().all(|region| region.bytes == 0) { 0 } else { N };
+        let others = if foreign.iter().all(|reach| reach.bytes == 0) { 0 } else { N };
         let run = move || cpu::run(function, &values.as_flattened()[..count], &foreign[..others], dims);
         match stream.recorder() {
             None => run(),

@@ -84,6 +84,16 @@ impl Stream {
         Ok(Stream::with(device.clone(), StreamBackend::new(device)?))
     }
 
+    /// One whose work is started before that of others.
+    pub(crate) fn urgent(device: &Device) -> Result<Stream> {
+        match device.backend() {
+            Backend::Cuda(context) => {
+                Ok(Stream::with(device.clone(), StreamBackend::Cuda(RawStream::urgent(context)?)))
+            }
+            Backend::Cpu | Backend::Sim(_) => Stream::new(device),
+        }
+    }
+
     pub(crate) fn with(device: Device, backend: StreamBackend) -> Stream {
         Stream(Arc::new(Inner { device, kept: Mutex::default(), recorder: None, backend }))
     }

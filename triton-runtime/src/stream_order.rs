@@ -123,6 +123,18 @@ impl<S: OrderedStream> StreamUses<S> {
         Ok(())
     }
 
+    /// Orders a write that another queue enqueues by `work`, such as one of another device: after all uses, and before those that follow. The
+    /// buffer's own queue has it in its order, so that the buffer names no other.
+    pub(crate) fn write_by(&self, other: &S, work: impl FnOnce() -> Result<(), S::Error>) -> Result<(), S::Error> {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.writer.iter().chain(&uses.readers).try_for_each(|earlier| other.wait_for(earlier))?;
+        work()?;
+        uses.writer.iter().try_for_each(|writer| writer.wait_for(other))?;
+        uses.readers.clear();
+        self.has_readers.store(false, Relaxed);
+        Ok(())
+    }
+
     /// Forgets the stream, which has all uses in its order and keeps the buffer itself: else each would keep the other alive. Nothing uses a
     /// buffer that rests.
     pub(crate) fn rest(&self) {

@@ -14,6 +14,8 @@ mod capability;
 mod cudarc_shares;
 #[path = "fake/graphs.rs"]
 mod graphs;
+#[path = "fake/peers.rs"]
+mod peers;
 #[path = "fake/prepared.rs"]
 mod prepared;
 #[path = "fake/programs.rs"]
@@ -83,6 +85,10 @@ const CASES: &[(&str, &str)] = &[
     ("lines-by-environment", ""),
     ("devices", ""),
     ("many-devices", "many"),
+    ("peers", ""),
+    ("peers", "peers-enabled"),
+    ("no-peers", "no-peers"),
+    ("external", ""),
     #[cfg(feature = "cudarc")]
     ("cudarc-streams", ""),
     #[cfg(feature = "cudarc")]
@@ -198,6 +204,9 @@ fn dispatch(case: &str) -> Option<fn() -> Result<()>> {
         "lines-by-environment" => cached::lines_by_environment,
         "devices" => devices,
         "many-devices" => many_devices,
+        "peers" => peers::peers,
+        "no-peers" => peers::no_peers,
+        "external" => peers::external,
         #[cfg(feature = "cudarc")]
         "cudarc-streams" => cudarc_shares::streams,
         #[cfg(feature = "cudarc")]

@@ -109,6 +109,52 @@ fn reads_and_writes_are_ordered() {
     }
 }
 
+/// A write on stream 0, reads on the streams named, a write that stream 3 of another device enqueues, and a read on each.
+fn peers(readers: [usize; 2]) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let clocks = Arc::new(Mutex::new([[0; STREAMS]; STREAMS]));
+        let stream = |id: usize| Stream { id, clocks: clocks.clone() };
+        let buffer = Arc::new(StreamUses::new(stream(0)));
+        buffer.write(&stream(0)).unwrap();
+        let first = stream(0).enqueue();
+        let read = |id: usize| {
+            let (stream, buffer) = (stream(id), buffer.clone());
+            move || {
+                buffer.read(&stream).unwrap();
+                stream.enqueue()
+            }
+        };
+        let other = loom::thread::spawn(read(readers[1]));
+        let before = [read(readers[0])(), other.join().unwrap()];
+
+        // The exclusive borrow.
+        let peer = stream(3);
+        let mut copy = None;
+        buffer.write_by(&peer, || Ok(copy = Some(peer.enqueue()))).unwrap();
+        let copy = copy.expect("it was enqueued");
+        assert!(copy.comes_after(&first) && before.iter().all(|read| copy.comes_after(read)), "the copy comes too early");
+
+        let other = loom::thread::spawn(read(readers[1]));
+        let after = [read(readers[0])(), other.join().unwrap()];
+        assert!(after.iter().all(|read| read.comes_after(&copy)), "a read comes before the copy");
+        let (writer, readers) = buffer.last();
+        let used = writer.iter().chain(&readers).all(|used| used.id != 3);
+        assert!(used, "the buffer names a stream of another device");
+        let writer = writer.expect("it does not rest");
+        readers.iter().for_each(|reader| writer.wait_for(reader).unwrap());
+        assert!(writer.enqueue().comes_after(&copy), "freed too early");
+    });
+}
+
+#[test]
+fn copies_of_another_device_are_ordered() {
+    for readers in [[0, 0], [0, 1], [1, 2], [1, 1]] {
+        peers(readers);
+    }
+}
+
 /// A use on one stream by borrow, and replays of a graph that writes the buffer on two others: each pair is in some order, and a free comes after
 /// them all.
 fn replays(user: usize, writes: bool) {

@@ -3,7 +3,7 @@
 use super::registry::Registry;
 use crate::driver::host::HostMemory;
 use crate::lock;
-use crate::region::Region;
+use crate::reach::Reach;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use triton_ir::interp::{Fault, Memory};
@@ -48,21 +48,21 @@ impl CpuMemory {
     }
 
     /// The same, and memory of other owners.
-    pub(crate) fn with(foreign: &[Region]) -> CpuMemory {
+    pub(crate) fn with(foreign: &[Reach]) -> CpuMemory {
         let memory = CpuMemory::snapshot();
         if foreign.is_empty() {
             return memory;
         }
         // What lies in a buffer is reached through it. Regions that touch are one, so that all stay disjoint.
-        let end = |region: &Region| region.address + region.bytes;
-        let inside = |region: &Region| {
+        let end = |region: &Reach| region.address + region.bytes;
+        let inside = |region: &Reach| {
             let buffer = memory.below(region.address);
             buffer.is_some_and(|buffer| end(region) <= buffer.address() + buffer.len() as u64)
         };
-        let mut regions: Vec<Region> =
+        let mut regions: Vec<Reach> =
             foreign.iter().copied().filter(|region| region.bytes > 0 && !inside(region)).collect();
         regions.sort_by_key(|region| region.address);
-        let mut merged: Vec<Region> = Vec::with_capacity(regions.len());
+        let mut merged: Vec<Reach> = Vec::with_capacity(regions.len());
         for region in regions {
             match merged.last_mut() {
                 Some(last) if region.address <= end(last) => last.bytes = end(last).max(end(&region)) - last.address,

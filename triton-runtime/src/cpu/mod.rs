@@ -5,7 +5,7 @@ mod registry;
 mod share;
 
 use crate::error::{Error, Result};
-use crate::region::Region;
+use crate::reach::Reach;
 use memory::CpuMemory;
 use share::Share;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ const ALONE: Duration = Duration::from_micros(200);
 ///
 /// # Errors
 /// The error of the program with the lowest index (x varies fastest), whatever the order of the threads.
-pub(crate) fn run(func: &Function, args: &[Arg], foreign: &[Region], grid: [u32; 3]) -> Result<()> {
+pub(crate) fn run(func: &Function, args: &[Arg], foreign: &[Reach], grid: [u32; 3]) -> Result<()> {
     let memory = CpuMemory::with(foreign);
     // A panic is a bug in the interpreter; it must not end the user's program.
     let message = "the interpreter panicked; please report this as a bug";

@@ -2,9 +2,9 @@
 
 use super::types::{
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
-    CUgraphExec, CUjit_option, CUjitInputType, CUlaunchConfig, CUlinkState, CUmemPool_attribute, CUmemPoolProps,
-    CUmemoryPool, CUmodule, CUpointer_attribute, CUstream, CUstreamCaptureMode, CUtensorMap, CUtensorMapDataType,
-    CUtensorMapFloatOOBfill, CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
+    CUgraphExec, CUjit_option, CUjitInputType, CUlaunchConfig, CUlinkState, CUmemAccessDesc, CUmemPool_attribute,
+    CUmemPoolProps, CUmemoryPool, CUmodule, CUpointer_attribute, CUstream, CUstreamCaptureMode, CUtensorMap,
+    CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
 use crate::error::Error;
 use libloading::Library;
@@ -65,6 +65,9 @@ api! {
     cuCtxGetCurrent(*mut CUcontext);
     cuCtxSetCurrent(CUcontext);
     cuCtxSynchronize();
+    cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int);
+    cuCtxEnablePeerAccess(CUcontext, c_uint);
+    cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice);
     cuPointerGetAttribute(*mut c_void, CUpointer_attribute, CUdeviceptr);
     cuMemGetInfo_v2(*mut usize, *mut usize);
     cuMemAlloc_v2(*mut CUdeviceptr, usize);
@@ -73,16 +76,19 @@ api! {
     cuMemFreeAsync(CUdeviceptr, CUstream);
     cuMemPoolCreate(*mut CUmemoryPool, *const CUmemPoolProps);
     cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, *mut c_void);
+    cuMemPoolSetAccess(CUmemoryPool, *const CUmemAccessDesc, usize);
     cuMemPoolTrimTo(CUmemoryPool, usize);
     cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
     cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
     cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, usize, CUstream);
+    cuMemcpyPeerAsync(CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, usize, CUstream);
     cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
     cuMemsetD16Async(CUdeviceptr, c_ushort, usize, CUstream);
     cuMemsetD32Async(CUdeviceptr, c_uint, usize, CUstream);
     cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
     cuMemFreeHost(*mut c_void);
     cuStreamCreate(*mut CUstream, c_uint);
+    cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int);
     cuStreamDestroy_v2(CUstream);
     cuStreamQuery(CUstream);
     cuStreamSynchronize(CUstream);

@@ -37,6 +37,8 @@ pub(crate) struct Context {
     context: Handle<CUctx_st>,
     /// Our own pool, where the device has pools: its memory is kept for the next allocation.
     pub(super) pool: Option<Handle<CUmemPoolHandle_st>>,
+    /// Numbers of the devices whose memory it may access.
+    pub(super) peers: Mutex<Vec<usize>>,
     /// A pool of events for ordering streams.
     pub(super) events: Mutex<Vec<Handle<CUevent_st>>>,
 }
@@ -134,6 +136,7 @@ impl Context {
             replays: Replays::default(),
             context: Handle(raw),
             pool: None,
+            peers: Mutex::default(),
             events: Mutex::new(Vec::new()),
         };
         context.enter()?;
@@ -188,13 +191,24 @@ impl Context {
         // SAFETY: the attribute is an integer, and the pointer is to one.
         let found = unsafe { cu!(self.driver, cuPointerGetAttribute((&raw mut owner).cast(), attribute, address)) };
         match found {
-            Ok(()) if usize::try_from(owner) == Ok(self.ordinal) => Ok(()),
+            Ok(()) if self.accesses(usize::try_from(owner).ok()) => Ok(()),
             Ok(()) => Err(format!("the address is memory of CUDA device {owner}")),
             Err(_) => {
                 Err("the driver does not know the address; memory of the host is copied by stream.upload(..)"
                     .to_string())
             }
         }
+    }
+
+    /// Whether memory of a device may be accessed: of this one, or of a peer.
+    fn accesses(&self, owner: Option<usize>) -> bool {
+        owner.is_some_and(|owner| owner == self.ordinal || lock(&self.peers).contains(&owner))
+    }
+
+    /// The device's number, as the driver takes it.
+    pub(super) fn number(&self) -> c_int {
+        // The driver has given it as one.
+        self.ordinal as c_int
     }
 
     /// The driver's handle.

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** every access is checked against the allocation, so that no kernel can reach other memory.
 
-use crate::region::Region;
+use crate::reach::Reach;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -36,7 +36,7 @@ impl HostMemory {
     }
 
     /// Memory of another owner, for the time of a launch; `None` of an address that this process cannot have.
-    pub(crate) fn foreign(region: Region) -> Option<HostMemory> {
+    pub(crate) fn foreign(region: Reach) -> Option<HostMemory> {
         let bytes = usize::try_from(region.bytes).ok()?;
         let pointer = std::ptr::with_exposed_provenance_mut(usize::try_from(region.address).ok()?);
         Some(HostMemory { pointer: NonNull::new(pointer)?, bytes, layout: None })

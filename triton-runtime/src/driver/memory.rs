@@ -10,7 +10,7 @@ use crate::error::Error;
 /// which streams still use it.
 #[derive(Debug)]
 pub(crate) struct DeviceMemory {
-    context: &'static Context,
+    pub(super) context: &'static Context,
     address: u64,
     bytes: usize,
 }
@@ -101,7 +101,7 @@ impl DeviceMemory {
     }
 
     /// The address of bytes inside this memory.
-    fn at(&self, offset: usize, bytes: usize) -> Result<u64, Error> {
+    pub(super) fn at(&self, offset: usize, bytes: usize) -> Result<u64, Error> {
         match offset.checked_add(bytes) {
             Some(end) if end <= self.bytes => Ok(self.address + offset as u64),
             _ => Err(Error::OutOfRange { start: offset, end: offset.saturating_add(bytes), len: self.bytes }),

@@ -20,6 +20,7 @@ pub(crate) mod jit;
 pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod module;
+mod peer;
 pub(crate) mod pinned;
 pub(crate) mod prepared;
 pub(crate) mod stream;

@@ -37,6 +37,17 @@ impl RawStream {
         Ok(RawStream { context, handle: Handle(handle), id: RawStream::next_id(), owned: true, _kept: None })
     }
 
+    /// The same, whose work is started before that of others.
+    pub(crate) fn urgent(context: &'static Context) -> Result<RawStream, Error> {
+        context.enter()?;
+        let (mut least, mut greatest, mut handle) = (0, 0, std::ptr::null_mut());
+        // SAFETY: the pointers are to integers.
+        unsafe { cu!(context.driver, cuCtxGetStreamPriorityRange(&mut least, &mut greatest)) }?;
+        // SAFETY: as above.
+        unsafe { cu!(context.driver, cuStreamCreateWithPriority(&mut handle, 1, greatest)) }?;
+        Ok(RawStream { context, handle: Handle(handle), id: RawStream::next_id(), owned: true, _kept: None })
+    }
+
     /// A foreign stream, which is not destroyed.
     ///
     /// # Safety
@@ -81,20 +92,21 @@ impl RawStream {
         unsafe { cu!(self.context.driver, cuStreamWaitEvent(self.handle.0, event.handle.0, 0)) }
     }
 
-    /// Makes what is enqueued from now on wait for everything enqueued so far on another stream of the same device.
+    /// Makes what is enqueued from now on wait for everything enqueued so far on another stream, which may be of another device.
     pub(crate) fn wait_for(&self, other: &RawStream) -> Result<(), Error> {
-        let context = self.context;
+        // An event is of the device that records it.
+        let context = other.context;
         context.enter()?;
         let at_hand = lock(&context.events).pop();
         let event = match at_hand {
             Some(event) => event,
             None => RawEvent::make(context, false)?,
         };
-        // SAFETY: the event and the streams are alive.
-        let done = unsafe {
-            cu!(context.driver, cuEventRecord(event.0, other.handle.0))
-                .and_then(|()| cu!(context.driver, cuStreamWaitEvent(self.handle.0, event.0, 0)))
-        };
+        // SAFETY: the event and the stream are alive.
+        let recorded = unsafe { cu!(context.driver, cuEventRecord(event.0, other.handle.0)) };
+        let entered = recorded.and_then(|()| self.context.enter());
+        // SAFETY: as above.
+        let done = entered.and_then(|()| unsafe { cu!(context.driver, cuStreamWaitEvent(self.handle.0, event.0, 0)) });
         // A wait refers to what the event had recorded when it was enqueued, so the event can be reused at once.
         lock(&context.events).push(event);
         done

@@ -96,6 +96,9 @@ codes! {
     CUmemPool_attribute {
         CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
     }
+    CUmemAccess_flags {
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
+    }
     CUmemAllocationType {
         CU_MEM_ALLOCATION_TYPE_PINNED = 1,
     }
@@ -144,6 +147,13 @@ pub(crate) struct CUmemLocation {
     pub(crate) type_: CUmemLocationType,
     /// Of a device, its number.
     pub(crate) id: c_int,
+}
+
+/// "CUmemAccessDesc_v1": who may access memory, and how.
+#[repr(C)]
+pub(crate) struct CUmemAccessDesc {
+    pub(crate) location: CUmemLocation,
+    pub(crate) flags: CUmemAccess_flags,
 }
 
 /// "CUmemPoolProps_v1": `maxSize` and `usage` were reserved before CUDA 12.2 and 12.6, and are 0 in what we pass.
@@ -216,6 +226,7 @@ mod tests {
         assert_eq!((size_of::<CUcontext>(), size_of::<CUstream>(), size_of::<CUlaunchAttributeID>()), (8, 8, 4));
         assert_eq!((size_of::<CUmemLocation>(), align_of::<CUmemLocation>()), (8, 4));
         assert_eq!(offset_of!(CUmemLocation, id), 4);
+        assert_eq!((size_of::<CUmemAccessDesc>(), offset_of!(CUmemAccessDesc, flags)), (12, 8));
         assert_eq!((size_of::<CUmemPoolProps>(), align_of::<CUmemPoolProps>()), (88, 8));
         let offsets = [
             offset_of!(CUmemPoolProps, allocType),

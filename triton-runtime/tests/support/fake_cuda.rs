@@ -76,6 +76,12 @@ functions! {
     fn cuCtxGetCurrent(context: *mut *mut c_void) { *context = CURRENT.load(Relaxed) as *mut c_void; 0 }
     fn cuCtxSetCurrent(context: *mut c_void) { CURRENT.store(context as usize, Relaxed); 0 }
     fn cuCtxSynchronize() { log(format_args!("context-synchronize")); 0 }
+    fn cuDeviceCanAccessPeer(can: *mut c_int, _device: c_int, _peer: c_int) { *can = c_int::from(!mode("no-peers")); 0 }
+    fn cuCtxEnablePeerAccess(peer: *mut c_void, _flags: c_uint) {
+        log(format_args!("device {} accesses device {}", CURRENT.load(Relaxed) - 0x1000, peer as usize - 0x1000));
+        if mode("peers-enabled") { 704 } else { 0 }
+    }
+    fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { (*least, *greatest) = (0, -5); 0 }
     fn cuPointerGetAttribute(data: *mut c_void, attribute: c_uint, address: u64) {
         // Addresses of the second device, and of none, are those that tests take for them.
         match (attribute, address) {
@@ -113,6 +119,11 @@ functions! {
     fn cuMemFreeAsync(_address: u64, stream: *mut c_void) { log(format_args!("free on {}", stream as usize)); 0 }
     fn cuMemPoolCreate(pool: *mut *mut c_void, _properties: *const c_void) { *pool = handle(); 0 }
     fn cuMemPoolSetAttribute(_pool: *mut c_void, _which: c_uint, _value: *mut c_void) { 0 }
+    fn cuMemPoolSetAccess(_pool: *mut c_void, access: *const [c_uint; 3], count: usize) {
+        let [location, device, flags] = *access;
+        log(format_args!("pool for {count}: {location} {device} {flags}"));
+        0
+    }
     fn cuMemPoolTrimTo(_pool: *mut c_void, _keep: usize) { log(format_args!("trim")); 0 }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: *mut c_void) {
         log(format_args!("upload on {}", stream as usize));
@@ -126,6 +137,14 @@ functions! {
     }
     fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) {
         log(format_args!("copy on {}", stream as usize));
+        std::ptr::copy(from as *const u8, to as *mut u8, bytes);
+        0
+    }
+    fn cuMemcpyPeerAsync(
+        to: u64, target: *mut c_void, from: u64, source: *mut c_void, bytes: usize, stream: *mut c_void
+    ) {
+        let (source, target) = (source as usize - 0x1000, target as usize - 0x1000);
+        log(format_args!("copy from {source} to {target} on {}", stream as usize));
         std::ptr::copy(from as *const u8, to as *mut u8, bytes);
         0
     }
@@ -150,6 +169,11 @@ functions! {
     }
     fn cuMemFreeHost(_pointer: *mut c_void) { log(format_args!("free-host")); 0 }
     fn cuStreamCreate(stream: *mut *mut c_void, _flags: c_uint) { *stream = handle(); 0 }
+    fn cuStreamCreateWithPriority(stream: *mut *mut c_void, flags: c_uint, priority: c_int) {
+        log(format_args!("stream of priority {priority}, flags {flags}"));
+        *stream = handle();
+        0
+    }
     fn cuStreamDestroy_v2(stream: *mut c_void) { log(format_args!("destroy {}", stream as usize)); 0 }
     fn cuStreamQuery(_stream: *mut c_void) { 600 }
     fn cuStreamSynchronize(stream: *mut c_void) {

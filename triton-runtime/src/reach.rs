@@ -4,7 +4,7 @@
 ///
 /// **Invariant:** it is made by an `unsafe` function, whose caller vouches for the memory, or of a borrowed slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Region {
+pub(crate) struct Reach {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
 }

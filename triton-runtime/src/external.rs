@@ -1,0 +1,274 @@
+//! Work of other libraries in the order of a stream: collectives, copies between devices, a solver.
+
+use crate::allocation::Allocation;
+use crate::args::{IntoView, IntoViewMut};
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+use crate::view::{Memory, View};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use triton_ir::types::DType;
+
+/// A view without gaps, in row-major order, that [`Stream::external`] lends to work that is not a kernel's. It borrows the view's memory: to be
+/// written, exclusively.
+///
+/// ```
+/// use triton_runtime::{Device, Operand, Result};
+///
+/// # fn main() -> Result<()> {
+/// let x = Device::cpu().stream()?.tensor(&[1.0f32; 12], [3, 4])?;
+/// let rows = Operand::read(x.narrow(0, 1..)?)?;
+/// assert_eq!((rows.len(), rows.bytes()), (8, 32));
+/// let error = Operand::read(x.transpose()).unwrap_err().to_string();
+/// assert_eq!(error, "a view of shape [4, 3] with strides [1, 4] is not contiguous; copy it into a tensor, and pass that");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Operand<'a> {
+    region: Region,
+    borrowed: PhantomData<&'a mut ()>,
+}
+
+/// The memory of an [`Operand`], for the work that [`Stream::external`] is given.
+#[derive(Clone)]
+pub struct Region {
+    owner: Owner,
+    /// Of the first byte: from the start of a buffer, or an address.
+    offset: usize,
+    len: usize,
+    dtype: DType,
+    is_written: bool,
+}
+
+#[derive(Clone)]
+enum Owner {
+    Buffer(Arc<Allocation>),
+    /// Another owner's memory, or none.
+    Other(Device),
+}
+
+impl<'a> Operand<'a> {
+    /// Elements that are read.
+    ///
+    /// # Errors
+    /// [`Error::Contiguous`] of a view with gaps, or in another order than row-major; [`Error::Foreign`] of memory of the host that is not a
+    /// buffer's.
+    pub fn read<T: Element, const R: usize>(view: impl IntoView<'a, T, R>) -> Result<Operand<'a>> {
+        Operand::of(view.into_view(), false)
+    }
+
+    /// Elements that are written, and may be read.
+    ///
+    /// # Errors
+    /// Those of [`Operand::read`].
+    pub fn write<T: Element, const R: usize>(view: impl IntoViewMut<'a, T, R>) -> Result<Operand<'a>> {
+        Operand::of(view.into_view_mut().into_read(), true)
+    }
+
+    fn of<T: Element, const R: usize>(view: View<'a, T, R>, is_written: bool) -> Result<Operand<'a>> {
+        let len = contiguous(&view.shape(), &view.strides())?;
+        let (owner, offset) = match view.memory() {
+            Memory::Buffer(allocation) => {
+                (Owner::Buffer(allocation.clone()), (view.address() - allocation.address()) as usize)
+            }
+            Memory::Foreign(other) if other.device().context().is_none() => {
+                let reason =
+                    "work that is not a kernel's takes a buffer's memory; copy it by stream.upload(..)".to_string();
+                return Err(Error::Foreign { address: view.address(), device: view.device().to_string(), reason });
+            }
+            // Addresses of a device fit the host's.
+            Memory::Foreign(_) | Memory::None(_) => (Owner::Other(view.device().clone()), view.address() as usize),
+        };
+        let region = Region { owner, offset, len, dtype: T::DTYPE, is_written };
+        Ok(Operand { region, borrowed: PhantomData })
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.region.len
+    }
+
+    /// Whether it has no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of bytes.
+    pub fn bytes(&self) -> usize {
+        self.region.bytes()
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.region.dtype
+    }
+
+    /// The device whose memory it is.
+    pub fn device(&self) -> &Device {
+        self.region.device()
+    }
+}
+
+/// The number of elements of a shape, if its strides are those of row-major order.
+fn contiguous(shape: &[usize], strides: &[isize]) -> Result<usize> {
+    let mut len = 1usize;
+    let mut is_contiguous = true;
+    for (&extent, &stride) in shape.iter().zip(strides).rev() {
+        is_contiguous &= extent <= 1 || stride.unsigned_abs() == len;
+        len = len.saturating_mul(extent);
+    }
+    if is_contiguous || len == 0 {
+        return Ok(len);
+    }
+    Err(Error::Contiguous { shape: shape.to_vec(), strides: strides.to_vec() })
+}
+
+impl Region {
+    /// The address of the first byte on the device.
+    pub fn address(&self) -> u64 {
+        let offset = self.offset as u64;
+        if let Owner::Buffer(allocation) = &self.owner { allocation.address() + offset } else { offset }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no element.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of bytes.
+    pub fn bytes(&self) -> usize {
+        self.len * self.dtype.bytes() as usize
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The device whose memory it is.
+    pub fn device(&self) -> &Device {
+        match &self.owner {
+            Owner::Buffer(allocation) => allocation.device(),
+            Owner::Other(device) => device,
+        }
+    }
+
+    /// Copies all of it to the host, on the stream that the work is given, and returns when the bytes are there. A GPU is waited for.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is room for exactly as many bytes as there are; [`Error::Foreign`] of memory that is not a buffer's;
+    /// [`Error::Capture`] if a stream of a GPU is captured; or a fault of earlier work.
+    pub fn read(&self, stream: &Stream, target: &mut [u8]) -> Result<()> {
+        let allocation = self.on_host(stream, target.len())?;
+        allocation.memory().read(self.offset, target, stream.raw())
+    }
+
+    /// Copies from the host over all of it, on the stream that the work is given, and returns when it has the bytes.
+    ///
+    /// # Errors
+    /// Those of [`Region::read`], and [`Error::Foreign`] of an operand that is only read.
+    pub fn write(&self, stream: &Stream, source: &[u8]) -> Result<()> {
+        if !self.is_written {
+            return Err(self.refused("it was lent to be read"));
+        }
+        let allocation = self.on_host(stream, source.len())?;
+        allocation.memory().write(self.offset, source, stream.raw())
+    }
+
+    fn on_host(&self, stream: &Stream, bytes: usize) -> Result<&Arc<Allocation>> {
+        if bytes != self.bytes() {
+            return Err(Error::Length { source_len: bytes, len: self.bytes() });
+        }
+        if stream.raw().is_some() {
+            stream.refuse_capture("a copy between device and host")?;
+        }
+        let Owner::Buffer(allocation) = &self.owner else {
+            return Err(self.refused("its memory is another owner's, which has to copy it"));
+        };
+        allocation.check(stream, || "the buffer".to_string())?;
+        Ok(allocation)
+    }
+
+    #[cold]
+    fn refused(&self, reason: &str) -> Error {
+        Error::Foreign { address: self.address(), device: self.device().to_string(), reason: reason.to_string() }
+    }
+}
+
+impl Stream {
+    /// Does work of another library on operands, in the order of their other uses and of this stream. `work` gets the stream and the memory of
+    /// each operand; on a GPU it enqueues on [the stream's handle](Stream::as_raw), with addresses, and does not wait.
+    ///
+    /// On a captured stream of a GPU, what `work` enqueues becomes part of the graph. On the CPU and the simulator `work` runs at each replay.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], a fault of earlier work, or those of `work`.
+    ///
+    /// ```
+    /// use triton_runtime::{Device, Operand, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let stream = Device::cpu().stream()?;
+    /// let mut x = stream.tensor(&[3u8, 1, 2], [3])?;
+    /// let sort = |on: &_, regions: &[triton_runtime::Region]| {
+    ///     let mut bytes = vec![0; regions[0].bytes()];
+    ///     regions[0].read(on, &mut bytes)?;
+    ///     bytes.sort();
+    ///     regions[0].write(on, &bytes)
+    /// };
+    /// stream.external(&[Operand::write(&mut x)?], sort)?;
+    /// assert_eq!(stream.download(&x)?, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn external(
+        &self,
+        operands: &[Operand<'_>],
+        work: impl Fn(&Stream, &[Region]) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<()> {
+        for (i, operand) in operands.iter().enumerate() {
+            if operand.device() != self.device() {
+                let (found, expected) = (operand.device().to_string(), self.device().to_string());
+                return Err(Error::WrongDevice { what: format!("operand {i}"), found, expected });
+            }
+        }
+        let regions: Vec<Region> = operands.iter().map(|operand| operand.region.clone()).collect();
+        let uses = regions.iter().filter_map(Region::used);
+        let _ordered = Allocation::order(self, uses)?;
+        match (self.recorder(), self.raw()) {
+            (Some(recorder), None) => {
+                let regions = regions.clone();
+                recorder.add_step(Box::new(move |stream| work(stream, &regions)))
+            }
+            _ => work(self, &regions),
+        }
+    }
+}
+
+impl Region {
+    /// What it uses of the runtime, and whether it writes it.
+    fn used(&self) -> Option<(&Arc<Allocation>, bool)> {
+        if let Owner::Buffer(allocation) = &self.owner { Some((allocation, self.is_written)) } else { None }
+    }
+}
+
+impl fmt::Debug for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Operand({:?})", self.region)
+    }
+}
+
+impl fmt::Debug for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let access = if self.is_written { "to be written" } else { "to be read" };
+        write!(f, "Region({} {} from {:#x} on, {access}, on {})", self.len, self.dtype, self.address(), self.device())
+    }
+}
