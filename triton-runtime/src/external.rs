@@ -183,6 +183,26 @@ impl Region {
         allocation.memory().write(self.offset, source, stream.raw())
     }
 
+    /// Enqueues a copy of another region of the same device over this one, on the stream that the work is given.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless both have as many bytes; [`Error::Foreign`] of memory that is not a buffer's, or is only lent to be read; or a fault of
+    /// earlier work.
+    pub fn copy_from(&self, stream: &Stream, source: &Region) -> Result<()> {
+        if source.bytes() != self.bytes() {
+            return Err(Error::Length { source_len: source.bytes(), len: self.bytes() });
+        }
+        if !self.is_written {
+            return Err(self.refused("it was lent to be read"));
+        }
+        let (Owner::Buffer(to), Owner::Buffer(from)) = (&self.owner, &source.owner) else {
+            return Err(self.refused("the memory of one of the two is another owner's, which has to copy it"));
+        };
+        to.check(stream, || "the destination".to_string())?;
+        from.check(stream, || "the source".to_string())?;
+        to.memory().copy(self.offset, from.memory(), source.offset, self.bytes(), stream.raw())
+    }
+
     fn on_host(&self, stream: &Stream, bytes: usize) -> Result<&Arc<Allocation>> {
         if bytes != self.bytes() {
             return Err(Error::Length { source_len: bytes, len: self.bytes() });
@@ -205,7 +225,8 @@ impl Region {
 
 impl Stream {
     /// Does work of another library on operands, in the order of their other uses and of this stream. `work` gets the stream and the memory of
-    /// each operand; on a GPU it enqueues on [the stream's handle](Stream::as_raw), with addresses, and does not wait.
+    /// each operand; on a GPU it enqueues on [the stream's handle](Stream::as_raw), with addresses, and does not wait. The device's primary context
+    /// is current then.
     ///
     /// On a captured stream of a GPU, what `work` enqueues becomes part of the graph. On the CPU and the simulator `work` runs at each replay.
     ///
@@ -248,7 +269,10 @@ impl Stream {
                 let regions = regions.clone();
                 recorder.add_step(Box::new(move |stream| work(stream, &regions)))
             }
-            _ => work(self, &regions),
+            (_, raw) => {
+                raw.map_or(Ok(()), |raw| raw.context.enter())?;
+                work(self, &regions)
+            }
         }
     }
 }

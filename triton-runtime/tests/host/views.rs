@@ -3,7 +3,9 @@
 use crate::support::copy::{call, copy, tensor};
 use crate::support::{image, kernel, launch_of, made_of, param};
 use triton_ir::metadata::{Arg, ParamType, Specialization};
-use triton_runtime::{Buffer, ComputeCapability, Device, Error, Kernel, LaunchArg, Result, Stream, View, ViewMut};
+use triton_runtime::{
+    Buffer, ComputeCapability, Device, Error, Kernel, LaunchArg, Operand, Region, Result, Stream, View, ViewMut,
+};
 
 fn stream() -> Stream {
     Device::cpu().stream().expect("the CPU has streams")
@@ -342,4 +344,35 @@ fn lifetimes() {
     let mut near = buffer(4);
     let view = near.view_mut([2, 2]).expect("it fits");
     assert_eq!(narrowed(wide.view([2, 2]).expect("it fits"), &view).map(|a| a.values().count()), [5, 5]);
+}
+
+/// What a captured external call does is done at each replay.
+#[test]
+fn external_work_is_replayed() -> Result<()> {
+    let stream = Device::cpu().stream()?;
+    let x = stream.tensor(&[1u8, 2, 3, 4], [4])?;
+    let mut y = stream.tensor_zeros::<u8, 1>([3])?;
+    let work = |on: &Stream, regions: &[Region]| {
+        assert!(matches!(regions[0].write(on, &[0; 3]), Err(Error::Foreign { .. })), "it was lent to be read");
+        assert!(matches!(regions[0].copy_from(on, &regions[1]), Err(Error::Foreign { .. })));
+        assert!(matches!(regions[1].read(on, &mut [0; 2]), Err(Error::Length { source_len: 2, len: 3, .. })));
+        let mut bytes = [0; 3];
+        regions[1].read(on, &mut bytes)?;
+        regions[1].copy_from(on, &regions[0])?;
+        let mut sums = [0; 3];
+        regions[1].read(on, &mut sums)?;
+        sums.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += byte);
+        regions[1].write(on, &sums)
+    };
+    let graph =
+        stream.capture(|on| on.external(&[Operand::read(x.narrow(0, 1..)?)?, Operand::write(&mut y)?], work))?;
+    assert_eq!(stream.download(&y)?, [0, 0, 0], "nothing has run");
+    graph.launch(&stream)?;
+    graph.launch(&stream)?;
+    assert_eq!(stream.download(&y)?, [4, 6, 8]);
+    let slice = [1u8];
+    let view = View::from_slice(stream.device(), &slice, [1])?;
+    assert!(matches!(Operand::read(view), Err(Error::Foreign { .. })));
+    assert!(Operand::read(View::<u8, 2>::none(stream.device()))?.is_empty());
+    Ok(())
 }
