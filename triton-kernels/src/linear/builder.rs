@@ -89,6 +89,7 @@ pub struct Gemm<'a, T, C> {
 ///
 /// # Errors
 /// `launch` returns [`Error::Shape`], [`Error::Unsupported`] where no instance has code, [`Error::Instance`], or an error of the device.
+#[inline]
 pub fn gemm<'a, T, C>(
     a: impl IntoView<'a, T, 2>,
     b: impl IntoView<'a, T, 2>,
@@ -124,6 +125,7 @@ where
 ///
 /// # Errors
 /// As of [`gemm`].
+#[inline]
 pub fn gemm_batched<'a, T, C>(
     a: impl IntoView<'a, T, 3>,
     b: impl IntoView<'a, T, 3>,
@@ -137,6 +139,7 @@ where
 }
 
 impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
+    #[inline]
     fn new(
         op: &'static str,
         batched: bool,
