@@ -96,6 +96,13 @@ impl Allocation {
         Err(Error::WrongDevice { what: what(), found: self.device.to_string(), expected: stream.device().to_string() })
     }
 
+    /// Whether a use on a stream needs neither [a check](Allocation::check) nor [an order](Allocation::order): the last write was on the same stream, and
+    /// so is of its device, and no graph has the memory. Of memory of a GPU; that of another device says no.
+    #[inline]
+    pub(crate) fn is_in_order(&self, stream: &Stream, writes: bool) -> bool {
+        self.uses.is_in_order(stream, writes) && !self.uses.is_captured()
+    }
+
     /// Orders uses that are about to be enqueued on a stream of their device, each with whether it writes; if the stream is captured, takes them
     /// down instead. What is returned is held until they are enqueued.
     #[inline]

@@ -89,20 +89,29 @@ impl<'a> LaunchArg<'a> {
         LaunchArg::view(view.into_view_mut().into_read(), true)
     }
 
-    /// Not inlined: the driver evicts the code of a launch, so that each line of it is fetched again.
-    #[inline(never)]
+    /// The view is taken apart here, and not copied for the call.
+    #[inline]
     fn view<T: Element, const R: usize>(view: View<'a, T, R>, mutable: bool) -> LaunchArg<'a> {
         // The rank is at most `MAX_RANK` for every view that can be made.
-        let mut arg = LaunchArg::word(
-            view.address(),
-            ParamType::Tensor { dtype: T::DTYPE, rank: R as u8, mutable },
-            match view.memory() {
-                Memory::Buffer(allocation) => Owner::Buffer(allocation),
-                Memory::Foreign(owner) => Owner::Foreign(owner),
-                Memory::None(_) => Owner::None,
-            },
-        );
-        let (shape, strides) = (view.shape(), view.strides());
+        let ty = ParamType::Tensor { dtype: T::DTYPE, rank: R as u8, mutable };
+        LaunchArg::axes(view.memory(), view.bytes(), view.shape(), view.strides(), ty)
+    }
+
+    /// Not inlined: the driver evicts the code of a launch, so that each line of it is fetched again.
+    #[inline(never)]
+    fn axes<const R: usize>(
+        memory: Memory<'a>,
+        bytes: u64,
+        shape: [usize; R],
+        strides: [isize; R],
+        ty: ParamType,
+    ) -> LaunchArg<'a> {
+        let owner = match memory {
+            Memory::Buffer(allocation) => Owner::Buffer(allocation),
+            Memory::Foreign(owner) => Owner::Foreign(owner),
+            Memory::None(_) => Owner::None,
+        };
+        let mut arg = LaunchArg::word(memory.address(bytes), ty, owner);
         // By axes, whose number is known: a chain of iterators costs a launch several times as much.
         for axis in 0..R {
             arg.words[1 + axis] = shape[axis] as u64;

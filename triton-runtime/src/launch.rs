@@ -1,6 +1,6 @@
 //! Launching: all checks on the host, then one call of the driver.
 
-use crate::allocation::Allocation;
+use crate::allocation::{Allocation, Ordered};
 use crate::args::{LaunchArg, Owner};
 use crate::capture::{Recorder, Step};
 use crate::cpu;
@@ -209,10 +209,27 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
         let (StreamBackend::Cuda(raw), Some(programs)) = (stream.backend(), grid.fitting()) else { return Ok(false) };
         let Some(prepared) = self.kernel.prepared(raw.context, self.config) else { return Ok(false) };
         let Some(launch) = prepared.find(self.hash(programs), programs, self.values()) else { return Ok(false) };
-        self.check_devices(stream)?;
-        let _ordered = Allocation::order(stream, self.uses())?;
+        let _ordered = if self.is_in_order(stream) { None } else { self.order(stream)? };
         launch.launch(raw)?;
         Ok(true)
+    }
+
+    /// Whether there is nothing to check of the owners of memory and nothing to order: nearly always, which one look at each buffer says.
+    #[inline]
+    fn is_in_order(&self, stream: &Stream) -> bool {
+        let is_arg = |arg: &LaunchArg<'_>| match arg.owner {
+            Owner::Buffer(allocation) => allocation.is_in_order(stream, arg.ty.is_mutable()),
+            Owner::Foreign(_) => false,
+            Owner::None => true,
+        };
+        stream.recorder().is_none() && self.args.iter().all(is_arg)
+    }
+
+    /// Checks the devices of buffers, and orders the launch with their other uses.
+    #[inline(never)]
+    fn order(&self, stream: &Stream) -> Result<Ordered> {
+        self.check_devices(stream)?;
+        Allocation::order(stream, self.uses())
     }
 
     /// The arguments, each with its type.
@@ -222,13 +239,13 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
     }
 
     /// Of all words and the grid, so that launches that differ in an extent alone, such as of a cache that grows, do not take each other's place;
-    /// not 0.
+    /// not 0. Each argument has a hash of its own, which the core computes beside those of the others: one word is mixed after the other, in 5 cycles each.
     #[inline]
     fn hash(&self, programs: [u32; 3]) -> u64 {
         let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let mut mixed = programs.iter().fold(0, |hash, &size| mix(hash, size.into()));
         for arg in &self.args {
-            mixed = arg.words().iter().fold(mixed, |hash, &word| mix(hash, word));
+            mixed = mix(mixed, arg.words().iter().fold(0, |hash, &word| mix(hash, word)));
         }
         // The low bits choose the place.
         (mixed ^ mixed >> 32) | 1 << 63

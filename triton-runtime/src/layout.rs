@@ -304,6 +304,7 @@ impl<const R: usize> Layout<R> {
     }
 
     /// Bytes of the buffer before the first element of the view; of memory of another owner its address.
+    #[inline]
     pub(crate) fn bytes<T>(&self) -> u64 {
         (self.start + self.offset) as u64 * size_of::<T>() as u64
     }

@@ -78,17 +78,22 @@ impl<S: OrderedStream> StreamUses<S> {
         self.captured.load(Relaxed)
     }
 
+    /// Whether a use of a stream is in order as it is: what it has to come after is on the same one.
+    #[inline]
+    pub(crate) fn is_in_order(&self, stream: &S, writes: bool) -> bool {
+        self.writer.load(Relaxed) == stream.key() && !(writes && self.has_readers.load(Relaxed))
+    }
+
     /// Orders a read that is about to be enqueued.
     #[inline]
     pub(crate) fn read(&self, stream: &S) -> Result<(), S::Error> {
-        if self.writer.load(Relaxed) == stream.key() { Ok(()) } else { self.read_elsewhere(stream) }
+        if self.is_in_order(stream, false) { Ok(()) } else { self.read_elsewhere(stream) }
     }
 
     /// Orders a write that is about to be enqueued.
     #[inline]
     pub(crate) fn write(&self, stream: &S) -> Result<(), S::Error> {
-        let alone = self.writer.load(Relaxed) == stream.key() && !self.has_readers.load(Relaxed);
-        if alone { Ok(()) } else { self.write_after_others(stream) }
+        if self.is_in_order(stream, true) { Ok(()) } else { self.write_after_others(stream) }
     }
 
     /// A read on another stream than the writer's.

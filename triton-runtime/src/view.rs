@@ -24,6 +24,18 @@ pub(crate) enum Memory<'a> {
     None(&'a Device),
 }
 
+impl Memory<'_> {
+    /// The address of what is this many bytes after the first one, as [`Layout::bytes`] counts them; 0 if there is no memory.
+    #[inline]
+    pub(crate) fn address(self, bytes: u64) -> u64 {
+        match self {
+            Memory::Buffer(allocation) => allocation.address() + bytes,
+            Memory::Foreign(_) => bytes,
+            Memory::None(_) => 0,
+        }
+    }
+}
+
 /// A device buffer's elements as an array of `R` dimensions (1 to 5) that kernels read: what is passed for a
 /// `Tensor<T, R>`. Made of a [`Tensor`](crate::Tensor), by [`Buffer::view`](crate::Buffer::view) and
 /// [`BufferSlice::view`](crate::BufferSlice::view), and of another owner's memory by [`View::from_raw_parts`] and
@@ -177,11 +189,7 @@ macro_rules! view {
             /// The address of the first element on the device; 0 if there is no buffer.
             #[inline]
             pub fn address(&self) -> u64 {
-                match self.memory {
-                    Memory::Buffer(allocation) => allocation.address() + self.layout.bytes::<T>(),
-                    Memory::Foreign(_) => self.layout.bytes::<T>(),
-                    Memory::None(_) => 0,
-                }
+                self.memory.address(self.layout.bytes::<T>())
             }
         }
 
@@ -211,6 +219,12 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     #[inline]
     pub(crate) fn memory(&self) -> Memory<'a> {
         self.memory
+    }
+
+    /// Where its first element is in the memory.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.layout.bytes::<T>()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a selector of the caller's is asked: which candidate computes a product.
 
 use super::choose::{Source, Wanted, instances};
+use super::memory::Chosen;
 use super::pools::Form;
 use crate::error::Result;
 use crate::select::{Candidates, Kernel, Kind, Order, Plan, Problem};
@@ -64,7 +65,7 @@ pub(super) struct Asked<'p> {
 impl<'p> Asked<'p> {
     pub(super) fn new<S: Source>(
         problem: Problem,
-        (form, plan): (Form, Plan),
+        Chosen { form, plan }: Chosen,
         wanted: &Wanted<'_>,
         stream: &Stream,
         product: &'p mut dyn Repeat,

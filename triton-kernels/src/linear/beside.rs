@@ -65,7 +65,7 @@ impl<'a, C: Element> Beside<'a, C> {
     /// What a product takes that is stored in a shape, after all checks, with or without the sums of columns. The axes of a product that is none of a batch
     /// are counted without the first.
     pub(super) fn checked(
-        self,
+        &self,
         op: &'static str,
         [batch, m, n]: [usize; 3],
         batched: bool,

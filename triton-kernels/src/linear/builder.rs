@@ -11,7 +11,7 @@ use crate::grid::{MOST, parts};
 use crate::operation::{Call, Request};
 use crate::select::{Candidates, Plan, Problem};
 use std::fmt;
-use triton::{Element, IntoView, IntoViewMut, Selector, Stream, View, ViewMut};
+use triton::{Element, IntoView, IntoViewMut, Selector, Stream, ViewMut};
 
 /// Builder of a matrix product, returned by [`gemm`] and [`gemm_batched`].
 #[must_use = "nothing is enqueued until `.launch(..)`"]
@@ -19,9 +19,7 @@ pub struct Gemm<'a, T, C> {
     request: Request<'a>,
     /// Whether operands have an axis for the products in front.
     batched: bool,
-    a: View<'a, T, 3>,
-    b: View<'a, T, 3>,
-    c: ViewMut<'a, C, 3>,
+    operands: Operands<'a, T, C, 3>,
     beside: Beside<'a, C>,
     column_sums: Option<ViewMut<'a, f32, 1>>,
     precision: Precision,
@@ -91,6 +89,7 @@ pub struct Gemm<'a, T, C> {
 ///
 /// # Errors
 /// `launch` returns [`Error::Shape`], [`Error::Unsupported`] where no instance has code, [`Error::Instance`], or an error of the device.
+#[inline]
 pub fn gemm<'a, T, C>(
     a: impl IntoView<'a, T, 2>,
     b: impl IntoView<'a, T, 2>,
@@ -126,6 +125,7 @@ where
 ///
 /// # Errors
 /// As of [`gemm`].
+#[inline]
 pub fn gemm_batched<'a, T, C>(
     a: impl IntoView<'a, T, 3>,
     b: impl IntoView<'a, T, 3>,
@@ -139,6 +139,7 @@ where
 }
 
 impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
+    #[inline]
     fn new(
         op: &'static str,
         batched: bool,
@@ -149,9 +150,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
         Gemm {
             request: Request::new(op),
             batched,
-            a: a.matrices(),
-            b: b.matrices(),
-            c: c.matrices(),
+            operands: Operands { a: a.matrices(), b: b.matrices(), c: c.matrices() },
             beside: Beside::default(),
             column_sums: None,
             precision: Precision::Ieee,
@@ -242,7 +241,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// As of [`launch`](Gemm::launch).
     pub fn selected(self, stream: &Stream) -> Result<String> {
         let call = Call::new(self.request, stream, None);
-        self.prepare(call, |mut prepared| match call.selector() {
+        self.prepare(call, |prepared| match call.selector() {
             Some(selector) => prepared.asking(call, |asked| Ok(asked.selected(stream, selector)?.to_string())),
             None => Ok(prepared.plan.to_string()),
         })
@@ -253,9 +252,9 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn instances(self, stream: &Stream) -> Result<Vec<String>> {
-        self.prepared(stream, |Prepared { problem, form, .. }| {
-            let all = instances::<Pair<T, C>>(&problem, form, stream).into_iter();
-            all.map(|of| Plan::new(&problem, of.kernel, of.tile, "").instance()).collect()
+        self.prepared(stream, |&mut Prepared { problem, form, .. }| {
+            let all = instances::<Pair<T, C>>(problem, form, stream).into_iter();
+            all.map(|of| Plan::new(problem, of.kernel, of.tile, "").instance()).collect()
         })
     }
 
@@ -265,7 +264,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn reason(self, stream: &Stream) -> Result<String> {
-        self.prepared(stream, |Prepared { plan, problem, .. }| plan.explain(&problem))
+        self.prepared(stream, |Prepared { plan, problem, .. }| plan.explain(problem))
     }
 
     /// What is chosen among by measuring or by a model: the instances, each in several numbers of splits.
@@ -273,8 +272,8 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As of [`launch`](Gemm::launch).
     pub fn candidates(self, stream: &Stream) -> Result<Candidates> {
-        self.prepared(stream, |Prepared { problem, form, .. }| {
-            Candidates::new(problem, instances::<Pair<T, C>>(&problem, form, stream))
+        self.prepared(stream, |&mut Prepared { problem, form, .. }| {
+            Candidates::new(*problem, instances::<Pair<T, C>>(problem, form, stream))
         })
     }
 
@@ -284,7 +283,7 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     /// As of [`launch`](Gemm::launch).
     pub fn scratch_bytes(self, stream: &Stream) -> Result<usize> {
         self.prepared(stream, |prepared| {
-            let (parts, done, sums) = prepared.scratch();
+            let (parts, done, sums) = prepared.scratch(prepared.plan);
             let of_parts = size_of::<T::Sum>() * parts.iter().product::<usize>();
             of_parts + 4 * (done + sums.iter().product::<usize>())
         })
@@ -300,14 +299,14 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
     }
 
     /// What is asked of a product that is not enqueued.
-    fn prepared<R>(self, stream: &Stream, ask: impl FnOnce(Prepared<'a, T, C>) -> R) -> Result<R> {
+    fn prepared<R>(self, stream: &Stream, ask: impl FnOnce(&mut Prepared<'_, 'a, T, C>) -> R) -> Result<R> {
         let request = self.request;
         self.prepare(Call::new(request, stream, None), |prepared| Ok(ask(prepared)))
     }
 
     /// Enqueues the product as a part of another operation, or tells the instance.
     pub(crate) fn call(self, call: Call<'_>) -> Result<()> {
-        self.prepare(call, |mut prepared| {
+        self.prepare(call, |prepared| {
             if call.tell(|| prepared.plan.to_string()) {
                 return Ok(());
             }
@@ -317,21 +316,22 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             if n.div_ceil(columns) <= MOST && (batch <= MOST || prepared.form != Form::Batched) {
                 return match call.selector() {
                     Some(selector) => prepared.asking(call, |asked| asked.launch(call.stream, selector)),
-                    None => prepared.enqueue(call),
+                    None => prepared.enqueue(prepared.plan, call),
                 };
             }
             for (products, of) in parts(batch, 1).flat_map(|all| parts(n, columns).map(move |of| (all.clone(), of))) {
-                prepared.part(products, of)?.enqueue(call)?;
+                prepared.enqueue_part(products, of, call)?;
             }
             Ok(())
         })
     }
 
-    /// Checks everything, chooses the instance, and passes on what is to be enqueued: it is not returned, so that its views are not copied.
+    /// Checks everything, chooses the instance, and passes on what is to be enqueued, by references: a view that is copied waits for the stores of its
+    /// parts, which a load of several of them does not get from the core's buffer.
     #[inline]
-    fn prepare<R>(self, call: Call<'_>, then: impl FnOnce(Prepared<'a, T, C>) -> Result<R>) -> Result<R> {
+    fn prepare<R>(mut self, call: Call<'_>, then: impl FnOnce(&mut Prepared<'_, 'a, T, C>) -> Result<R>) -> Result<R> {
         let op = call.op;
-        let (mut a, mut b, mut c) = (self.a, self.b, self.c);
+        let Operands { a, b, c } = &mut self.operands;
         let device = c.device();
         let ([of_a, m, mut k], [of_b, depth, n], of_c) = (a.shape(), b.shape(), c.shape());
         // A batch has an axis in front.
@@ -354,11 +354,11 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             }
         }
         if batch != 1 {
-            (a, b) = (for_each(a, batch)?, for_each(b, batch)?);
+            (*a, *b) = (for_each(*a, batch)?, for_each(*b, batch)?);
         }
         // Without terms nothing of them is read.
         if self.beside.alpha == 0.0 {
-            (a, b, k) = (a.narrow(2, ..0)?, b.narrow(1, ..0)?, 0);
+            (*a, *b, k) = (a.narrow(2, ..0)?, b.narrow(1, ..0)?, 0);
         }
         let sums = self.column_sums.is_some();
         let mut fused = match self.beside.is_nothing() && !sums {
@@ -380,10 +380,12 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
 
         // The transpose of a product is that of its operands the other way round.
         if is_transposed(of_c, c.strides()) && !sums {
-            (a, b, c) = (b.transpose(), a.transpose(), c.transpose());
+            let Operands { a, b, c } = self.operands;
+            self.operands = Operands { a: b.transpose(), b: a.transpose(), c: c.transpose() };
             fused = fused.map(Fused::transpose);
         }
-        let order = ordered(&mut a, &mut b);
+        let Operands { a, b, c } = &mut self.operands;
+        let order = ordered(a, b);
         let [_, m, n] = c.shape();
         let form = if fused.is_none() { Form::Plain } else { Form::Fused };
         let (shape, machine) = ([m.max(1), n.max(1), k.max(1)], call.stream.device().machine());
@@ -392,15 +394,18 @@ impl<'a, T: GemmElement<C>, C: Element> Gemm<'a, T, C> {
             && is_aligned::<T>(b.address(), b.strides())
             && is_aligned::<C>(c.address(), c.strides());
         let wanted = Wanted { op, splits: self.splits, instance: call.instance(), aligned };
-        let (form, plan) = choose::<Pair<T, C>>(&problem, form, &wanted, call.stream)?;
-        let Gemm { column_sums: sums, deterministic, splits, .. } = self;
-        let operands = Operands { a, b, c };
-        then(Prepared { operands, fused, sums, problem, form, plan, deterministic, aligned, splits })
+        let chosen = choose::<Pair<T, C>>(&problem, form, &wanted, call.stream)?;
+        let (form, plan) = (chosen.form, &chosen.plan);
+        let Gemm { operands, column_sums, deterministic, splits, .. } = &mut self;
+        let (fused, sums, problem) = (fused.as_ref(), column_sums.as_mut(), &problem);
+        let (deterministic, splits) = (*deterministic, *splits);
+        then(&mut Prepared { operands, fused, sums, problem, form, plan, deterministic, aligned, splits })
     }
 }
 
 impl<T, C> fmt::Debug for Gemm<'_, T, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gemm").field("a", &self.a).field("b", &self.b).field("c", &self.c).finish_non_exhaustive()
+        let Operands { a, b, c } = &self.operands;
+        f.debug_struct("Gemm").field("a", a).field("b", b).field("c", c).finish_non_exhaustive()
     }
 }

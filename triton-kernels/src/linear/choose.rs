@@ -1,10 +1,11 @@
 //! Which instance computes a product: what was asked for, else what was chosen before, what was measured, what the model predicts, what the table
 //! says.
 
-use super::memory::{Key, Memory};
+use super::memory::{Chosen, Key, Memory};
 use super::pools::{Form, GemmElement, Precision, Told};
 use crate::error::{Error, Result};
 use crate::select::{self, Candidates, Instance, Kernel, Kind, Order, Plan, Problem};
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use triton::pool::Runs;
 use triton::selection::{self, Machine};
@@ -80,32 +81,32 @@ pub fn instances_of<T: GemmElement<C>, C: Element>(
     all
 }
 
-/// The instance of a product, and its form: of a batch, one that takes it whole if there is one.
+/// Chooses, or tells what was chosen before, where it is remembered.
 pub(super) fn choose<S: Source>(
     problem: &Problem,
     form: Form,
     wanted: &Wanted<'_>,
     stream: &Stream,
-) -> Result<(Form, Plan)> {
+) -> Result<Cow<'static, Chosen>> {
     static MEMORY: Memory = Memory::new();
     if wanted.instance.is_some() {
-        return chosen::<S>(problem, form, wanted, stream);
+        return chosen::<S>(problem, form, wanted, stream).map(Cow::Owned);
     }
     let key = Key::new::<S>(problem, form, wanted.aligned, wanted.splits, stream.device());
     if let Some(found) = MEMORY.get(&key) {
-        return Ok(found);
+        return Ok(Cow::Borrowed(found));
     }
     let found = chosen::<S>(problem, form, wanted, stream)?;
     if selection::is_told() {
         tell::<S>(problem, found, wanted.op, stream);
     }
     MEMORY.set(key, found);
-    Ok(found)
+    Ok(Cow::Owned(found))
 }
 
 /// Tells tools of a choice: each instance with what the model or an estimate says of it.
 #[cold]
-fn tell<S: Source>(problem: &Problem, (form, plan): (Form, Plan), op: &str, stream: &Stream) {
+fn tell<S: Source>(problem: &Problem, Chosen { form, plan }: Chosen, op: &str, stream: &Stream) {
     let candidates = Candidates::new(*problem, instances::<S>(problem, form, stream));
     let times = select::expected(&candidates, stream.device());
     let member = |index: usize| selection::Candidate {
@@ -125,7 +126,7 @@ fn tell<S: Source>(problem: &Problem, (form, plan): (Form, Plan), op: &str, stre
 }
 
 /// The same, not by memory.
-fn chosen<S: Source>(problem: &Problem, form: Form, wanted: &Wanted<'_>, stream: &Stream) -> Result<(Form, Plan)> {
+fn chosen<S: Source>(problem: &Problem, form: Form, wanted: &Wanted<'_>, stream: &Stream) -> Result<Chosen> {
     // A batch of a split product, or of an instance that was asked for, is one product after another.
     let at_once = problem.batch > 1 && wanted.splits.is_none_or(|splits| splits == 1) && wanted.instance.is_none();
     let forms = [at_once.then_some(Form::Batched), Some(form), Some(Form::Fused)];
@@ -145,7 +146,7 @@ fn chosen<S: Source>(problem: &Problem, form: Form, wanted: &Wanted<'_>, stream:
             found: name.to_string(),
             expected: plans.iter().map(Plan::instance).collect(),
         })?;
-        return Ok((form, splits(plan)));
+        return Ok(Chosen { form, plan: splits(plan) });
     }
     let is_split = |kernel: Kernel| matches!(kernel, Kernel::Split { .. });
     let has = |plan: &Plan| all.iter().any(|of| of.kernel.is(plan.kernel) && of.tile == plan.tile);
@@ -160,14 +161,14 @@ fn chosen<S: Source>(problem: &Problem, form: Form, wanted: &Wanted<'_>, stream:
             let found = format!("{count} splits of {:?}", problem.kind);
             return Err(Error::Unsupported { op: wanted.op, found, expected, fix });
         };
-        return Ok((form, splits(plan)));
+        return Ok(Chosen { form, plan: splits(plan) });
     }
     let learned = || select::learned(&Candidates::new(*problem, all.iter().copied()), stream.device());
     if wanted.splits.is_none()
         && can_be_learned(problem, form, wanted)
         && let Some(plan) = learned()
     {
-        return Ok((form, plan));
+        return Ok(Chosen { form, plan });
     }
     let unsplit = wanted.splits == Some(1);
     let fits = |plan: &Plan| has(plan) && !(unsplit && is_split(plan.kernel));
@@ -179,7 +180,7 @@ fn chosen<S: Source>(problem: &Problem, form: Form, wanted: &Wanted<'_>, stream:
         let best = whole.min_by_key(|Instance { tile: [m, n, _], .. }| (m * n > area, (m * n).abs_diff(area)));
         best.map(|of| Plan::new(problem, of.kernel, of.tile, "the nearest tile with an epilogue"))
     });
-    plan.map(|plan| (form, plan)).ok_or_else(|| Error::Unsupported {
+    plan.map(|plan| Chosen { form, plan }).ok_or_else(|| Error::Unsupported {
         op: wanted.op,
         found: format!("a product of {:?} on {}", problem.kind, stream.device()),
         expected: "compute capability 8.0 and later",
@@ -276,8 +277,9 @@ mod tests {
         };
         let key = |k, form, aligned| Key::new::<Pair<f32, f32>>(&problem(k), form, aligned, None, &device);
         let (memory, plan) = (Memory::new(), select::plans(&problem(256)).next().expect("a row"));
-        memory.set(key(256, Form::Plain, true), (Form::Plain, plan));
-        assert_eq!(memory.get(&key(256, Form::Plain, true)), Some((Form::Plain, plan)));
+        let chosen = Chosen { form: Form::Plain, plan };
+        memory.set(key(256, Form::Plain, true), chosen);
+        assert_eq!(memory.get(&key(256, Form::Plain, true)), Some(&chosen));
         let smaller = Machine { multiprocessors: 84, ..Machine::H200 };
         let others = [
             key(257, Form::Plain, true),

@@ -8,6 +8,13 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::{PoisonError, RwLock};
 use triton::Device;
 
+/// The instance of a product, and its form: of a batch, one that takes it whole if there is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Chosen {
+    pub(super) form: Form,
+    pub(super) plan: Plan,
+}
+
 /// All that a choice follows from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
@@ -69,7 +76,8 @@ impl Hasher for Words {
 /// The most keys: of a program with more, those that come later are chosen for anew.
 const MOST: usize = 1 << 16;
 
-type Map = HashMap<Key, (Form, Plan), BuildHasherDefault<Words>>;
+/// A choice stays where it is, for as long as the program runs: a launch borrows it.
+type Map = HashMap<Key, &'static Chosen, BuildHasherDefault<Words>>;
 
 /// From keys to choices. One read lock, no allocation.
 pub(super) struct Memory(RwLock<Map>);
@@ -79,14 +87,14 @@ impl Memory {
         Memory(RwLock::new(HashMap::with_hasher(BuildHasherDefault::new())))
     }
 
-    pub(super) fn get(&self, key: &Key) -> Option<(Form, Plan)> {
+    pub(super) fn get(&self, key: &Key) -> Option<&'static Chosen> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
-    pub(super) fn set(&self, key: Key, choice: (Form, Plan)) {
+    pub(super) fn set(&self, key: Key, choice: Chosen) {
         let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if map.len() < MOST {
-            map.insert(key, choice);
+            map.entry(key).or_insert_with(|| Box::leak(Box::new(choice)));
         }
     }
 }

@@ -174,6 +174,13 @@ pub(super) fn sides(tile: [i32; 3]) -> [usize; 3] {
     tile.map(|side| side as usize)
 }
 
+/// Whether an instance has a tile. Side by side: the comparison of arrays stores one and loads it in other parts, for which each member of a pool that is
+/// looked at would wait.
+#[inline]
+pub(super) fn is_tile([bm, bn, bk]: [i32; 3], [m, n, k]: [usize; 3]) -> bool {
+    bm as usize == m && bn as usize == n && bk as usize == k
+}
+
 /// Tells the members of a pool.
 fn each<C: Choice>(pool: &'static Pool<C>, of: impl Fn(&C) -> Instance, is: Told<'_>) {
     for member in pool.members() {
@@ -210,7 +217,7 @@ macro_rules! tell {
 macro_rules! launch {
     ($tuned:expr, $plan:expr, [$m:expr, $n:expr, $last:expr], $stream:expr) => {
         $tuned
-            .find(|of| sides([of.BM, of.BN, of.BK]) == $plan.tile)
+            .find(|of| is_tile([of.BM, of.BN, of.BK], $plan.tile))
             .launch($stream, |of| ($m.div_ceil(of.BM as usize), $n.div_ceil(of.BN as usize), $last))
     };
 }
@@ -313,7 +320,7 @@ macro_rules! floats {
                                 a, b, c, bias, row_bias, residual, row_scales, column_scales, sums, parts, done,
                                 (plan.chunk / GRANULE) as i32, ordered, options,
                             )
-                            .find(|of| sides([of.BM, of.BN, of.BK]) == plan.tile && groups(of).is(plan.kernel))
+                            .find(|of| is_tile([of.BM, of.BN, of.BK], plan.tile) && groups(of).is(plan.kernel))
                             .launch(stream, |of| {
                                 (m.div_ceil(of.BM as usize), n.div_ceil(of.BN as usize), plan.splits)
                             })

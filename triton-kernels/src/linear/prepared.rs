@@ -4,6 +4,7 @@ use super::ask::{Asked, Repeat};
 use super::beside::Fused;
 use super::choose::{Pair, Wanted};
 use super::kernels::sums::add_rows;
+use super::memory::Chosen;
 use super::pools::{Form, GemmElement, Operands, Shared};
 use crate::error::Result;
 use crate::operation::Call;
@@ -12,62 +13,65 @@ use std::ops::Range;
 use triton::{Element, LaunchArg, ViewMut};
 
 /// A product that was checked: what its kernel takes, and which it is.
-pub(super) struct Prepared<'a, T, C> {
-    pub(super) operands: Operands<'a, T, C, 3>,
+pub(super) struct Prepared<'p, 'a, T, C> {
+    pub(super) operands: &'p mut Operands<'a, T, C, 3>,
     /// What an epilogue takes, of a product that has one.
-    pub(super) fused: Option<Fused<'a, C, 3>>,
-    pub(super) sums: Option<ViewMut<'a, f32, 1>>,
-    pub(super) problem: Problem,
+    pub(super) fused: Option<&'p Fused<'a, C, 3>>,
+    pub(super) sums: Option<&'p mut ViewMut<'a, f32, 1>>,
+    pub(super) problem: &'p Problem,
     pub(super) form: Form,
-    pub(super) plan: Plan,
+    /// What was chosen; a selector may have others enqueued.
+    pub(super) plan: &'p Plan,
     pub(super) deterministic: bool,
     pub(super) aligned: bool,
     pub(super) splits: Option<usize>,
 }
 
-impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
-    /// The same of some products of the batch and some columns.
-    pub(super) fn part(&mut self, products: Range<usize>, columns: Range<usize>) -> Result<Prepared<'_, T, C>> {
-        let Operands { a, b, c } = &mut self.operands;
+impl<T: GemmElement<C>, C: Element> Prepared<'_, '_, T, C> {
+    /// Enqueues some products of the batch and some columns.
+    pub(super) fn enqueue_part(&mut self, products: Range<usize>, columns: Range<usize>, call: Call<'_>) -> Result<()> {
+        let Operands { a, b, c } = &mut *self.operands;
         // b may be passed as it is stored, transposed.
         let of_n = match self.problem.order {
             Order::NN | Order::TN => 2,
             Order::NT | Order::TT => 1,
         };
-        let fused = match &self.fused {
+        let fused = match self.fused {
             Some(fused) => Some(fused.part(products.clone(), columns.clone())?),
             None => None,
         };
-        let operands = Operands {
+        let mut operands = Operands {
             a: a.narrow(0, products.clone())?,
             b: b.narrow(0, products.clone())?.narrow(of_n, columns.clone())?,
             c: c.reborrow().narrow(0, products)?.narrow(2, columns.clone())?,
         };
-        let sums = match &mut self.sums {
+        let mut sums = match &mut self.sums {
             Some(sums) => Some(sums.reborrow().narrow(0, columns)?),
             None => None,
         };
+        let (operands, fused, sums) = (&mut operands, fused.as_ref(), sums.as_mut());
         let Prepared { problem, form, plan, deterministic, aligned, splits, .. } = *self;
-        Ok(Prepared { operands, fused, sums, problem, form, plan, deterministic, aligned, splits })
+        Prepared { operands, fused, sums, problem, form, plan, deterministic, aligned, splits }.enqueue(plan, call)
     }
 
     /// Asks a selector of the caller's.
     pub(super) fn asking<R>(&mut self, call: Call<'_>, ask: impl FnOnce(&mut Asked<'_>) -> Result<R>) -> Result<R> {
         let wanted = Wanted { op: call.op, splits: self.splits, instance: None, aligned: self.aligned };
-        let (problem, chosen) = (self.problem, (self.form, self.plan));
+        let (problem, chosen) = (*self.problem, Chosen { form: self.form, plan: *self.plan });
         let mut product = Repeated { prepared: self, call };
         ask(&mut Asked::new::<Pair<T, C>>(problem, chosen, &wanted, call.stream, &mut product))
     }
 
-    pub(super) fn enqueue(&mut self, call: Call<'_>) -> Result<()> {
+    /// Enqueues it by a plan.
+    pub(super) fn enqueue(&mut self, plan: &Plan, call: Call<'_>) -> Result<()> {
         let [batch, m, n] = self.operands.c.shape();
         if batch * n == 0 {
             return Ok(());
         }
-        if m == 0 || self.form != Form::Plain || matches!(self.plan.kernel, Kernel::Split { .. }) {
-            return self.enqueue_fused(call);
+        if m == 0 || self.form != Form::Plain || matches!(plan.kernel, Kernel::Split { .. }) {
+            return self.enqueue_fused(plan, call);
         }
-        let Prepared { operands: Operands { a, b, c }, problem: Problem { kind, order, .. }, plan, .. } = self;
+        let Prepared { operands: Operands { a, b, c }, problem: Problem { kind, order, .. }, .. } = self;
         for i in 0..batch {
             let operands = Operands { a: a.select(0, i)?, b: b.select(0, i)?, c: c.reborrow().select(0, i)? };
             T::enqueue_plain(*kind, *order, plan, operands, call.stream)?;
@@ -77,13 +81,13 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
 
     /// The same with all that an epilogue or a split takes, away from the stack and the code of products that have neither.
     #[inline(never)]
-    fn enqueue_fused(&mut self, call: Call<'_>) -> Result<()> {
-        let (of_parts, of_done, of_sums) = self.scratch();
+    fn enqueue_fused(&mut self, plan: &Plan, call: Call<'_>) -> Result<()> {
+        let (of_parts, of_done, of_sums) = self.scratch(plan);
         let (stream, device) = (call.stream, call.stream.device());
-        let Prepared { operands: Operands { a, b, c }, fused, sums, problem, form, plan, deterministic, .. } = self;
-        let Problem { kind, order, .. } = *problem;
+        let Prepared { operands: Operands { a, b, c }, fused, sums, problem, form, deterministic, .. } = self;
+        let Problem { kind, order, .. } = **problem;
         let [batch, m, n] = c.shape();
-        let sums = sums.as_mut().map(ViewMut::reborrow);
+        let sums = sums.as_mut().map(|sums| sums.reborrow());
         if m == 0 {
             // There is nothing to add up.
             return match sums {
@@ -91,7 +95,7 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
                 None => Ok(()),
             };
         }
-        let fused = fused.unwrap_or_else(|| Fused::none(device));
+        let fused = fused.copied().unwrap_or_else(|| Fused::none(device));
         let Fused { residual, options, .. } = fused;
         // `f64` has code for every activation.
         let is_left_out = kind != Kind::F64 && options.is_left_out(plan.tile[0] * plan.tile[1]);
@@ -124,12 +128,12 @@ impl<T: GemmElement<C>, C: Element> Prepared<'_, T, C> {
 }
 
 /// A product that a selector may launch several times.
-struct Repeated<'p, 'a, 'c, T, C> {
-    prepared: &'p mut Prepared<'a, T, C>,
+struct Repeated<'p, 'q, 'a, 'c, T, C> {
+    prepared: &'p mut Prepared<'q, 'a, T, C>,
     call: Call<'c>,
 }
 
-impl<T: GemmElement<C>, C: Element> Repeat for Repeated<'_, '_, '_, T, C> {
+impl<T: GemmElement<C>, C: Element> Repeat for Repeated<'_, '_, '_, '_, T, C> {
     fn changed(&mut self, tell: &mut dyn FnMut(&[LaunchArg<'_>])) {
         let c = LaunchArg::tensor_mut(self.prepared.operands.c.reborrow());
         match &mut self.prepared.sums {
@@ -139,22 +143,21 @@ impl<T: GemmElement<C>, C: Element> Repeat for Repeated<'_, '_, '_, T, C> {
     }
 
     fn enqueue(&mut self, plan: Plan) -> Result<()> {
-        self.prepared.plan = plan;
-        self.prepared.enqueue(self.call)
+        self.prepared.enqueue(&plan, self.call)
     }
 }
 
-impl<T, C: Element> Prepared<'_, T, C> {
-    /// Shapes of the scratch memory: of the parts of a split, the counters of its tiles, and the partial sums of columns. Enough for the
+impl<T, C: Element> Prepared<'_, '_, T, C> {
+    /// Shapes of the scratch memory of a plan: of the parts of a split, the counters of its tiles, and the partial sums of columns. Enough for the
     /// general instance too, whose tiles have 64 rows and columns.
-    pub(super) fn scratch(&self) -> ([usize; 3], usize, [usize; 2]) {
+    pub(super) fn scratch(&self, plan: &Plan) -> ([usize; 3], usize, [usize; 2]) {
         let [_, m, n] = self.operands.c.shape();
-        let [bm, bn, _] = self.plan.tile;
+        let [bm, bn, _] = plan.tile;
         let sums = if self.sums.is_some() { [m.div_ceil(bm.min(64)), n] } else { [0; 2] };
-        if !matches!(self.plan.kernel, Kernel::Split { .. }) {
+        if !matches!(plan.kernel, Kernel::Split { .. }) {
             return ([0; 3], 0, sums);
         }
-        let parts = if self.deterministic { self.plan.splits } else { 1 };
+        let parts = if self.deterministic { plan.splits } else { 1 };
         ([parts, m, n], m.div_ceil(bm.min(64)) * n.div_ceil(bn.min(64)), sums)
     }
 }

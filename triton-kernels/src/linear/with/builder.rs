@@ -5,6 +5,7 @@ use crate::error::{Result, extent, size};
 use crate::grid::{MOST, parts};
 use crate::linear::ask::{Asked, Repeat};
 use crate::linear::choose::{Source, Wanted, choose, instances};
+use crate::linear::memory::Chosen;
 use crate::linear::operands::{Matrices, MatricesMut, is_aligned, ordered};
 use crate::linear::pools::{Form, Pools, Precision, Told};
 use crate::operation::{Call, Request};
@@ -162,7 +163,7 @@ impl<'a, P: Product> GemmWith<'a, P> {
         let wanted = Wanted { op, splits, instance: call.instance(), aligned };
         let (shape, machine) = ([m.max(1), n.max(1), k.max(1)], call.stream.device().machine());
         let problem = Problem { kind: kind::<P>(), order, batch: 1, shape, machine };
-        let (_, plan) = choose::<Of<P>>(&problem, Form::Fused, &wanted, call.stream)?;
+        let plan = choose::<Of<P>>(&problem, Form::Fused, &wanted, call.stream)?.plan;
         let (a, b, c) = (a.select(0, 0)?, b.select(0, 0)?, c.select(0, 0)?);
         Ok(Prepared { a, b, c, operands, problem, plan, deterministic, aligned, splits })
     }
@@ -183,7 +184,7 @@ impl<P: Product> Prepared<'_, P> {
     /// Asks a selector of the caller's.
     fn asking<R>(&mut self, call: Call<'_>, ask: impl FnOnce(&mut Asked<'_>) -> Result<R>) -> Result<R> {
         let wanted = Wanted { op: call.op, splits: self.splits, instance: None, aligned: self.aligned };
-        let (problem, chosen) = (self.problem, (Form::Fused, self.plan));
+        let (problem, chosen) = (self.problem, Chosen { form: Form::Fused, plan: self.plan });
         let mut product = Repeated { prepared: self, call };
         ask(&mut Asked::new::<Of<P>>(problem, chosen, &wanted, call.stream, &mut product))
     }

@@ -4,7 +4,7 @@
 mod builder;
 mod macros;
 
-use super::pools::{GemmElement, Told, sides};
+use super::pools::{GemmElement, Told, is_tile, sides};
 use crate::select::{Instance, Kernel, Order, Plan};
 use triton::launch::mode::Safe;
 use triton::{Choice, Element, Pool, Stream, Tuned, View, ViewMut};
@@ -83,7 +83,7 @@ impl Run<'_> {
         tile: impl Fn(&C) -> [i32; 3],
     ) -> triton::Result<()> {
         let [m, n] = self.shape;
-        kernel.find(|of| sides(tile(of)) == self.plan.tile).launch(self.stream, |of| {
+        kernel.find(|of| is_tile(tile(of), self.plan.tile)).launch(self.stream, |of| {
             let [rows, columns, _] = sides(tile(of));
             (m.div_ceil(rows), n.div_ceil(columns), self.plan.splits)
         })
