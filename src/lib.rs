@@ -98,9 +98,9 @@ pub use triton_runtime::sim;
 pub use triton_runtime::{
     AsPtrArg, AsPtrMutArg, Buffer, BufferSlice, BufferSliceMut, Choice, ComputeCapability, Constants, DType, Device,
     DeviceData, DeviceDataMut, DevicePtr, DevicePtrMut, Element, Error, Event, Graph, Grid, GridSize, IntoView,
-    IntoViewMut, Kernel, Launch, LaunchArg, LoadInfo, OtherError, Pinned, Pool, Program, ProgramError, ProgramFault,
-    Result, Scratch, Selecting, Selector, ShapeError, Stream, Tensor, Tuned, View, ViewMut, Workspace, cache, launch,
-    metadata, pool, selection,
+    IntoViewMut, Kernel, Launch, LaunchArg, LoadInfo, Operand, OtherError, Pinned, Pool, Program, ProgramError,
+    ProgramFault, Region, Result, Scratch, Selecting, Selector, ShapeError, Stream, Tensor, Tuned, View, ViewMut,
+    Workspace, cache, launch, metadata, pool, selection,
 };
 #[cfg(feature = "safetensors")]
 pub use triton_runtime::{Weights, WeightsError};

@@ -15,6 +15,7 @@ pub(crate) const CRATES: &[Row] = &[
     ("triton-runtime", &["triton-ir", "triton-core", "triton-sim"]),
     ("triton-dsl", &["triton-ir", "triton-macros", "triton-runtime"]),
     ("triton-cust", &["triton-dsl"]),
+    ("triton-collective", &["triton-dsl"]),
     ("triton-select", &["triton-dsl"]),
     ("triton-tune", &["triton-core", "triton-dsl", "triton-select", "triton-syntax"]),
     ("triton-kernels-macros", &[]),

@@ -1,0 +1,10 @@
+//! Collectives among ranks: threads by memory and by TCP, and processes.
+
+mod capture;
+mod failures;
+mod meetings;
+mod order;
+mod processes;
+mod support;
+mod values;
+mod wrong;
