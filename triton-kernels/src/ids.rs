@@ -74,3 +74,11 @@ ids! {
 pub(crate) fn rows_of<I: Int>(ids: Tile<I>, count: i32) -> Tile<i32> {
     select((ids >= 0) & (ids < count.to::<I>()), ids.to::<i32>(), -1)
 }
+
+/// The number of each row in a shard of `count` rows, whose row 0 is row `first` of all, or −1 if the shard has no such row. It is compared before
+/// it is subtracted: no number overflows.
+#[triton::function]
+pub(crate) fn rows_from<I: Int>(ids: Tile<I>, first: i64, count: i32) -> Tile<i32> {
+    let own = maximum(ids.to::<i64>(), first) - first;
+    select((ids.to::<i64>() >= first) & (own < count.to::<i64>()), own.to::<i32>(), -1)
+}

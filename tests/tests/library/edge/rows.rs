@@ -6,10 +6,11 @@ use crate::harness::{Case, Order, Outcome, Scalar};
 use crate::reference::activation::{activation as f, derivative};
 use crate::reference::number::{Number, exact};
 use crate::reference::{dropout::stays, loss, softmax as reference};
+use std::ops::Range;
 use triton::prelude::*;
 use triton_kernels::activation::{activation, activation_backward, gated, gated_backward};
 use triton_kernels::dropout::dropout;
-use triton_kernels::loss::cross_entropy;
+use triton_kernels::loss::{cross_entropy, cross_entropy_of_parts, cross_entropy_part};
 use triton_kernels::softmax::{
     log_softmax, log_softmax_backward, log_softmax_in_place, softmax, softmax_backward, softmax_in_place,
 };
@@ -37,6 +38,8 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
         for (smoothing, z) in [(0.0, 0.0), (0.25, 0.0), (0.0, 0.5)] {
             cases.push(of_entropy::<T>([3, columns], smoothing, z, Draw::Normal).locality());
         }
+        cases.push(of_entropy_in_shards::<T>([3, columns], Draw::Normal).locality());
+        cases.push(of_entropy_in_shards::<T>([3, columns], Draw::ANY).finite());
         // Differences of logits have to be representable, and with a z-loss squares.
         cases.push(of_entropy::<T>([3, columns], 0.0, 0.0, Draw::ANY).finite());
         cases.push(of_entropy::<T>([3, columns], 0.25, 0.0, Draw::Edge(1e30)).finite());
@@ -161,6 +164,43 @@ fn of_entropy<T: FloatElement + Scalar>(shape: [usize; 2], smoothing: f32, z: f3
     let wanted = move |of: &[Vec<f64>]| {
         let row = |(i, row): (usize, &[f64])| loss::cross_entropy(row, label(i), smoothing.into(), z.into());
         let (losses, slopes): (Vec<Number>, Bounded) = of[0].chunks(columns).enumerate().map(row).unzip();
+        vec![losses, slopes.concat()]
+    };
+    Subject::new::<T>(name, [(count, draw)], run, wanted)
+}
+
+/// Of three ranks, of which the first one has one class.
+fn of_entropy_in_shards<T: FloatElement + Scalar>(shape: [usize; 2], draw: Draw) -> Subject {
+    let (count, [rows, columns]) = (shape[0] * shape[1], shape);
+    let label = move |row: usize| row * 2 % columns;
+    let shards = [0..1, 1..columns / 2, columns / 2..columns];
+    let name = format!("cross_entropy_of_parts {shape:?}");
+    let of = shards.clone();
+    let run = move |stream: &Stream, arrays: &[Vec<f64>]| -> Outcome<Arrays> {
+        let mut x = put::<T, 2>(stream, shape, Order::Rows, &arrays[0])?;
+        let labels = stream.upload(&(0..rows).map(|row| label(row) as i32).collect::<Vec<_>>())?;
+        let mut parts = room::<f32, 3>(stream, [3, rows, 3], Order::Rows)?;
+        let mut losses = room::<f32, 1>(stream, [rows], Order::Rows)?;
+        for (rank, of) in of.iter().enumerate() {
+            let (shard, part) = (x.view()?.narrow(1, of.clone())?, parts.view_mut()?.select(0, rank)?);
+            cross_entropy_part(shard, labels.view([rows])?, part).first(of.start).launch(stream)?;
+        }
+        for of in &of {
+            let shard = x.view_mut()?.narrow(1, of.clone())?;
+            let entropy = cross_entropy_of_parts(parts.view()?, labels.view([rows])?, shard, losses.view_mut()?);
+            entropy.first(of.start).gradient_in_place().launch(stream)?;
+        }
+        Ok(vec![losses.get(stream)?, x.get(stream)?])
+    };
+    let wanted = move |arrays: &[Vec<f64>]| {
+        let row = |(i, row): (usize, &[f64])| {
+            let own = |of: &Range<usize>| of.contains(&label(i)).then(|| label(i) - of.start);
+            let parts: Vec<_> = shards.iter().map(|of| loss::part(&row[of.clone()], own(of))).collect();
+            let each = shards.iter().map(|of| loss::of_parts(&parts, &row[of.clone()], own(of)));
+            let (losses, slopes): (Vec<Number>, Bounded) = each.unzip();
+            (losses[0], slopes.concat())
+        };
+        let (losses, slopes): (Vec<Number>, Bounded) = arrays[0].chunks(columns).enumerate().map(row).unzip();
         vec![losses, slopes.concat()]
     };
     Subject::new::<T>(name, [(count, draw)], run, wanted)
