@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** uses are in the order that [`stream_order`](crate::stream_order) says.
 
-use crate::capture::Resource;
+use crate::capture::{Resource, Step};
 use crate::device::Device;
 use crate::driver::memory::DeviceMemory;
 use crate::driver::stream::RawStream;
@@ -223,7 +223,7 @@ impl Allocation {
         enqueue(stream, move |raw| to.memory.copy(offset, &from.memory, source_offset, bytes, raw))
     }
 
-    /// Enqueues a copy from memory of another device, on a stream of that.
+    /// Enqueues a copy from memory of another device, on a stream of either.
     pub(crate) fn copy_from_peer(
         self: &Arc<Self>,
         offset: usize,
@@ -238,11 +238,16 @@ impl Allocation {
         if self.device == source.device {
             return self.copy(offset, source, source_offset, bytes, stream);
         }
-        source.check(stream, || "the source".to_string())?;
-        stream.refuse_capture("a copy to another device")?;
-        let _ordered = Allocation::order(stream, [(source, false)].into_iter())?;
-        let _replays = self.uses.is_captured().then(|| self.device.replays().exclude());
-        self.uses.write_by(stream, || to.copy_from_peer(offset, from, source_offset, bytes, raw))
+        let is_here = self.device == *stream.device();
+        if !is_here {
+            source.check(stream, || "the source".to_string())?;
+        }
+        stream.refuse_capture("a copy between devices")?;
+        let (here, there) = if is_here { (self, source) } else { (source, self) };
+        let _ordered = Allocation::order(stream, [(here, is_here)].into_iter())?;
+        let _replays = there.uses.is_captured().then(|| there.device.replays().exclude());
+        let copy = || to.copy_from_peer(offset, from, source_offset, bytes, raw);
+        if is_here { there.uses.read_by(stream, copy) } else { there.uses.write_by(stream, copy) }
     }
 
     /// Enqueues an element over each of `count` elements.
@@ -257,7 +262,7 @@ impl Allocation {
 /// Does work, or takes it down where a captured stream has no driver that does.
 fn enqueue(stream: &Stream, work: impl Fn(Option<&RawStream>) -> Result<()> + Send + Sync + 'static) -> Result<()> {
     match (stream.recorder(), stream.raw()) {
-        (Some(recorder), None) => recorder.add_step(Box::new(move |stream| work(stream.raw()))),
+        (Some(recorder), None) => recorder.add_step(Step::alone(move |stream: &Stream| work(stream.raw()))),
         (_, raw) => work(raw),
     }
 }

@@ -18,8 +18,22 @@ pub(crate) trait Resource<S>: Send + Sync {
 /// A use of the work of a graph: the memory, which it keeps alive, and whether it is written.
 pub(crate) type Use<S> = (Arc<dyn Resource<S>>, bool);
 
+/// Work on a stream.
+pub(crate) type Work<S> = dyn Fn(&S) -> Result<()> + Send + Sync;
+
 /// Work of a graph on a device that does it in the call: done again, on the stream of the replay.
-pub(crate) type Step<S> = Box<dyn Fn(&S) -> Result<()> + Send + Sync>;
+pub(crate) struct Step<S> {
+    pub(crate) work: Box<Work<S>>,
+    /// Whether other work of the device waits meanwhile. What is not ours may itself wait for another thread's replay.
+    pub(crate) is_alone: bool,
+}
+
+impl<S> Step<S> {
+    /// Work of ours, which waits for nothing.
+    pub(crate) fn alone(work: impl Fn(&S) -> Result<()> + Send + Sync + 'static) -> Step<S> {
+        Step { work: Box::new(work), is_alone: true }
+    }
+}
 
 /// What was captured.
 pub(crate) struct Recording<S> {

@@ -2,9 +2,12 @@
 
 use crate::allocation::Allocation;
 use crate::args::{IntoView, IntoViewMut};
+use crate::capture::Step;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::layout::contiguous;
+use crate::replays::Replaying;
 use crate::stream::Stream;
 use crate::view::{Memory, View};
 use std::fmt;
@@ -41,6 +44,8 @@ pub struct Region {
     len: usize,
     dtype: DType,
     is_written: bool,
+    /// Whether a graph uses the memory, too, on a device where that is not on a stream.
+    takes_turns: bool,
 }
 
 #[derive(Clone)]
@@ -82,7 +87,7 @@ impl<'a> Operand<'a> {
             // Addresses of a device fit the host's.
             Memory::Foreign(_) | Memory::None(_) => (Owner::Other(view.device().clone()), view.address() as usize),
         };
-        let region = Region { owner, offset, len, dtype: T::DTYPE, is_written };
+        let region = Region { owner, offset, len, dtype: T::DTYPE, is_written, takes_turns: false };
         Ok(Operand { region, borrowed: PhantomData })
     }
 
@@ -110,20 +115,6 @@ impl<'a> Operand<'a> {
     pub fn device(&self) -> &Device {
         self.region.device()
     }
-}
-
-/// The number of elements of a shape, if its strides are those of row-major order.
-fn contiguous(shape: &[usize], strides: &[isize]) -> Result<usize> {
-    let mut len = 1usize;
-    let mut is_contiguous = true;
-    for (&extent, &stride) in shape.iter().zip(strides).rev() {
-        is_contiguous &= extent <= 1 || stride.unsigned_abs() == len;
-        len = len.saturating_mul(extent);
-    }
-    if is_contiguous || len == 0 {
-        return Ok(len);
-    }
-    Err(Error::Contiguous { shape: shape.to_vec(), strides: strides.to_vec() })
 }
 
 impl Region {
@@ -168,6 +159,7 @@ impl Region {
     /// [`Error::Capture`] if a stream of a GPU is captured; or a fault of earlier work.
     pub fn read(&self, stream: &Stream, target: &mut [u8]) -> Result<()> {
         let allocation = self.on_host(stream, target.len())?;
+        let _alone = self.alone();
         allocation.memory().read(self.offset, target, stream.raw())
     }
 
@@ -180,6 +172,7 @@ impl Region {
             return Err(self.refused("it was lent to be read"));
         }
         let allocation = self.on_host(stream, source.len())?;
+        let _alone = self.alone();
         allocation.memory().write(self.offset, source, stream.raw())
     }
 
@@ -200,7 +193,13 @@ impl Region {
         };
         to.check(stream, || "the destination".to_string())?;
         from.check(stream, || "the source".to_string())?;
+        let _alone = self.alone();
         to.memory().copy(self.offset, from.memory(), source.offset, self.bytes(), stream.raw())
+    }
+
+    /// Held while it is copied: no replay runs, and no other use of what is captured.
+    fn alone(&self) -> Option<Replaying<'static>> {
+        self.takes_turns.then(|| self.device().replays().enter())
     }
 
     fn on_host(&self, stream: &Stream, bytes: usize) -> Result<&Arc<Allocation>> {
@@ -261,16 +260,22 @@ impl Stream {
                 return Err(Error::WrongDevice { what: format!("operand {i}"), found, expected });
             }
         }
-        let regions: Vec<Region> = operands.iter().map(|operand| operand.region.clone()).collect();
-        let uses = regions.iter().filter_map(Region::used);
-        let _ordered = Allocation::order(self, uses)?;
+        let uses = operands.iter().filter_map(|operand| operand.region.used());
+        let ordered = Allocation::order(self, uses)?;
+        // On the host the work may wait for another thread's: neither it nor a replay of it keeps others out, but each of its copies.
+        let takes_turns = self.raw().is_none() && ordered.is_some();
+        let regions: Vec<Region> =
+            operands.iter().map(|operand| Region { takes_turns, ..operand.region.clone() }).collect();
         match (self.recorder(), self.raw()) {
             (Some(recorder), None) => {
-                let regions = regions.clone();
-                recorder.add_step(Box::new(move |stream| work(stream, &regions)))
+                recorder.add_step(Step { work: Box::new(move |stream| work(stream, &regions)), is_alone: false })
             }
-            (_, raw) => {
-                raw.map_or(Ok(()), |raw| raw.context.enter())?;
+            (None, None) => {
+                drop(ordered);
+                work(self, &regions)
+            }
+            (_, Some(raw)) => {
+                raw.context.enter()?;
                 work(self, &regions)
             }
         }

@@ -117,13 +117,21 @@ impl Graph {
             });
         }
         stream.refuse_capture("the launch of a graph")?;
-        let _replay = self.device.replays().enter();
+        let replays = self.device.replays();
+        let mut alone = Some(replays.enter());
         for (memory, writes) in &self.uses {
             memory.order(stream, *writes)?;
         }
         match &self.work {
             Work::Cuda(graph) => stream.raw().map_or(Ok(()), |raw| graph.launch(raw)),
-            Work::Host(steps) => steps.iter().try_for_each(|step| step(stream)),
+            Work::Host(steps) => steps.iter().try_for_each(|step| {
+                if step.is_alone {
+                    alone.get_or_insert_with(|| replays.enter());
+                } else {
+                    alone = None;
+                }
+                (step.work)(stream)
+            }),
         }
     }
 

@@ -328,7 +328,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             Some(_) if self.args.iter().filter_map(LaunchArg::foreign).any(Foreign::is_borrowed) => {
                 stream.refuse_capture("a view of a slice of the host")
             }
-            Some(recorder) => self.record(stream, recorder, Box::new(move |_| run())),
+            Some(recorder) => self.record(stream, recorder, Step::alone(move |_| run())),
         }
     }
 
@@ -450,7 +450,7 @@ impl<'a, S, const N: usize> Launch<'a, S, N> {
             // A graph is launched on streams of its device alone.
             StreamBackend::Cpu | StreamBackend::Cuda(_) => Ok(()),
         };
-        self.record(stream, recorder, Box::new(run))
+        self.record(stream, recorder, Step::alone(run))
     }
 
     #[inline]

@@ -37,6 +37,20 @@ pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Result<(usiz
     if start <= end && end <= len { Ok((start, end)) } else { Err((start, end)) }
 }
 
+/// The number of elements of a shape, if its strides are those of row-major order.
+pub(crate) fn contiguous(shape: &[usize], strides: &[isize]) -> Result<usize> {
+    let mut len = 1usize;
+    let mut is_contiguous = true;
+    for (&extent, &stride) in shape.iter().zip(strides).rev() {
+        is_contiguous &= extent <= 1 || stride.unsigned_abs() == len;
+        len = len.saturating_mul(extent);
+    }
+    if is_contiguous || len == 0 {
+        return Ok(len);
+    }
+    Err(Error::Contiguous { shape: shape.to_vec(), strides: strides.to_vec() })
+}
+
 impl<const R: usize> Layout<R> {
     /// Row-major from the start of the slice.
     #[inline]

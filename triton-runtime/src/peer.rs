@@ -55,12 +55,12 @@ impl Device {
 }
 
 impl Stream {
-    /// Enqueues a copy from this stream's device to memory of another GPU of this process, or of the same device, between buffers or slices of
-    /// equal length. It comes after the earlier uses of both, and before the later ones, whichever streams these are on. Without
+    /// Enqueues a copy between buffers or slices of equal length of two GPUs of this process, or of one device. The stream is of either. It comes after the earlier uses of both, and before the later ones, whichever streams these are on. Without
     /// [peer access](Device::enable_peer_access) the driver copies through the host's memory.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::WrongDevice`] unless both are GPUs or one device, [`Error::Capture`], or a fault of earlier work.
+    /// [`Error::Length`], [`Error::WrongDevice`] unless both are GPUs or one device, and the stream is of one of them; [`Error::Capture`], or a fault of earlier
+    /// work.
     ///
     /// ```
     /// use triton_runtime::{Device, Result};

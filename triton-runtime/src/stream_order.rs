@@ -140,6 +140,15 @@ impl<S: OrderedStream> StreamUses<S> {
         Ok(())
     }
 
+    /// Orders a read that another queue enqueues by `work`, as [`write_by`](StreamUses::write_by) does a write: after the last write, and before what the writer's
+    /// queue does next.
+    pub(crate) fn read_by(&self, other: &S, work: impl FnOnce() -> Result<(), S::Error>) -> Result<(), S::Error> {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.writer.iter().try_for_each(|writer| other.wait_for(writer))?;
+        work()?;
+        uses.writer.iter().try_for_each(|writer| writer.wait_for(other))
+    }
+
     /// Forgets the stream, which has all uses in its order and keeps the buffer itself: else each would keep the other alive. Nothing uses a
     /// buffer that rests.
     pub(crate) fn rest(&self) {

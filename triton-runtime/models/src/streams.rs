@@ -145,6 +145,15 @@ fn peers(readers: [usize; 2]) {
         let writer = writer.expect("it does not rest");
         readers.iter().for_each(|reader| writer.wait_for(reader).unwrap());
         assert!(writer.enqueue().comes_after(&copy), "freed too early");
+
+        // A copy the other way reads, and a write on any stream comes after it.
+        let mut read = None;
+        buffer.read_by(&peer, || Ok(read = Some(peer.enqueue()))).unwrap();
+        let read = read.expect("it was enqueued");
+        assert!(read.comes_after(&copy), "it reads too early");
+        let next = stream(2);
+        buffer.write(&next).unwrap();
+        assert!(next.enqueue().comes_after(&read), "a write comes before the copy");
     });
 }
 

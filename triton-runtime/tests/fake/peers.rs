@@ -49,9 +49,19 @@ pub fn peers() -> Result<()> {
     let mut same = a.zeros::<i32>(2)?;
     a.copy_to_peer(&x, &mut same)?;
     assert!(log().contains(&format!("copy on {ia}")), "on one device it is a copy");
+    // On a stream of the target it is a read of the source, whose next work comes after it.
     let mut y = b.zeros::<i32>(2)?;
+    log();
+    b.copy_to_peer(&x, &mut y)?;
+    let expected = [
+        format!("record on {ia}"),
+        format!("wait on {ib}"),
+        format!("copy from 0 to 1 on {ib}"),
+        format!("record on {ib}"),
+        format!("wait on {ia}"),
+    ];
+    assert_eq!(log(), expected);
     let refused = [
-        b.copy_to_peer(&x, &mut y),
         a.copy_to_peer(&x, &mut Device::cpu().stream()?.zeros::<i32>(2)?),
         Device::cpu().stream()?.copy_to_peer(&x, &mut y),
     ];

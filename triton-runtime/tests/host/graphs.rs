@@ -1,7 +1,8 @@
 //! Graphs of copies and fills on every device there is: what is captured, what is refused, and what a replay does.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use triton_runtime::{Buffer, Device, Error, Graph, Pinned, Result, Stream};
+use std::sync::{Arc, Barrier};
+use triton_runtime::{Buffer, Device, Error, Graph, Operand, Pinned, Region, Result, Stream};
 
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::cpu()];
@@ -209,5 +210,37 @@ fn threads() -> Result<()> {
             others.into_iter().try_for_each(|other| other.join().expect("no panic"))
         })?;
     }
+    Ok(())
+}
+
+/// Replays on two threads of one device, and calls between them, whose work waits for the other thread.
+#[test]
+fn external_work_may_wait_for_another_thread() -> Result<()> {
+    let (meet, device) = (Arc::new(Barrier::new(2)), Device::cpu());
+    let rank = |meet: Arc<Barrier>| -> Result<Vec<u32>> {
+        let stream = device.stream()?;
+        let mut x = stream.tensor(&[1u32], [1])?;
+        let double = move |on: &Stream, regions: &[Region]| {
+            let mut bytes = [0; 4];
+            regions[0].read(on, &mut bytes)?;
+            meet.wait();
+            regions[0].write(on, &(2 * u32::from_le_bytes(bytes)).to_le_bytes())
+        };
+        let again = double.clone();
+        let graph = stream.capture(|on| on.external(&[Operand::write(&mut x)?], again))?;
+        for _ in 0..20 {
+            graph.launch(&stream)?;
+            stream.external(&[Operand::write(&mut x)?], double.clone())?;
+            stream.copy_from_host(&[3], &mut x)?;
+            graph.launch(&stream)?;
+        }
+        stream.download(&x)
+    };
+    let (one, two) = std::thread::scope(|scope| {
+        let (one, two) = (meet.clone(), meet.clone());
+        let other = scope.spawn(|| rank(one));
+        (rank(two), other.join().expect("no panic"))
+    });
+    assert_eq!((one?, two?), (vec![6], vec![6]));
     Ok(())
 }
