@@ -31,6 +31,19 @@ pub(crate) struct Call {
 }
 
 impl Kind {
+    /// Its name, as the communicator's method has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::AllReduce(_) => "`all_reduce`",
+            Kind::AllGather => "`all_gather`",
+            Kind::ReduceScatter(_) => "`reduce_scatter`",
+            Kind::Broadcast { .. } => "`broadcast`",
+            Kind::Send { .. } => "`send`",
+            Kind::Receive { .. } => "`receive`",
+            Kind::Barrier => "`barrier`",
+        }
+    }
+
     /// Its number, and what of it ranks have to agree on besides.
     fn words(self) -> [u64; 2] {
         let number = |rank: usize| rank as u64;

@@ -1,5 +1,6 @@
 //! Communicators: what a rank calls collectives by.
 
+use crate::alone::Alone;
 use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, together};
@@ -11,7 +12,9 @@ use crate::options::Options;
 use crate::place::Place;
 use crate::reduce::Reduce;
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use triton::{Device, Element, IntoView, IntoViewMut, Stream};
 
 /// One rank of a world: a device that takes part in collectives.
@@ -21,11 +24,10 @@ use triton::{Device, Element, IntoView, IntoViewMut, Stream};
 /// the collective takes in row-major order, whatever their shape. Lengths are the same on all ranks, and may be 0.
 ///
 /// On the CPU and on the simulator a call waits for the other ranks, and has done its work when it returns. Calls can be
-/// [captured](triton::Stream::capture): all ranks then replay in the same order, too. Graphs of the CPU and of the simulator are replayed one after the
-/// other in a process, so that ranks that replay collectives there are processes.
+/// [captured](triton::Stream::capture): all ranks then replay in the same order, too.
 ///
 /// A failure of a collective, such as a time-out or a rank that ended, is the end of the communicator: each later call is
-/// [`Error::Aborted`], with the first failure. Dropping it tells the others; what they have from this rank stays theirs.
+/// [`Error::Aborted`], with the first failure. Dropping it tells the others; what they have from this rank stays theirs. Clones are the same rank.
 ///
 /// ```
 /// use triton::Device;
@@ -48,10 +50,15 @@ use triton::{Device, Element, IntoView, IntoViewMut, Stream};
 /// # Ok(())
 /// # }
 /// ```
-pub struct Communicator {
+#[derive(Clone)]
+pub struct Communicator(Arc<Inner>);
+
+struct Inner {
     device: Device,
     place: Place,
     backend: Box<dyn Backend>,
+    /// Its own, once it was asked for.
+    stream: OnceLock<Stream>,
 }
 
 /// How a communicator is made.
@@ -80,18 +87,27 @@ impl Communicator {
     pub fn new(device: &Device, place: Place, meeting: impl Into<Meeting>, options: Options) -> Result<Communicator> {
         place.check()?;
         let meeting = meeting.into();
-        let backend = if device.ordinal().is_some() {
+        let is_gpu = device.ordinal().is_some();
+        // An id of GPUs is NCCL's.
+        let is_alone = place.world == 1 && !(is_gpu && matches!(meeting, Meeting::Id(_)));
+        let backend: Box<dyn Backend> = if is_alone {
+            Box::new(Alone)
+        } else if is_gpu {
             nccl::connect(device, place, &meeting, options)?
         } else {
             Box::new(Host::new(place, options.timeout, meeting.connect(place, options.timeout)?))
         };
-        Ok(Communicator { device: device.clone(), place, backend })
+        Ok(Communicator::of(device, place, backend))
     }
 
-    /// A world of one rank, for programs that run on one device, too. Collectives are copies then.
+    fn of(device: &Device, place: Place, backend: Box<dyn Backend>) -> Communicator {
+        Communicator(Arc::new(Inner { device: device.clone(), place, backend, stream: OnceLock::new() }))
+    }
+
+    /// A world of one rank, for programs that run on one device, too. Collectives are copies then, and need no NCCL.
     ///
     /// # Errors
-    /// On a GPU [`Error::NoLibrary`], or what NCCL says.
+    /// None so far.
     ///
     /// ```
     /// use triton_collective::{Communicator, Reduce, Result};
@@ -106,8 +122,7 @@ impl Communicator {
     /// # }
     /// ```
     pub fn alone(device: &Device) -> Result<Communicator> {
-        let mut all = Communicator::all(std::slice::from_ref(device))?;
-        all.pop().ok_or_else(|| Error::World { rank: 0, world: 1, reason: "there is no device".to_string() })
+        Ok(Communicator::of(device, Place::new(0, 1), Box::new(Alone)))
     }
 
     /// The ranks of a world of one process: one for each device, in their order. Each goes to a thread of its own, as collectives wait for all ranks.
@@ -132,16 +147,25 @@ impl Communicator {
             let (found, expected) = (other.to_string(), devices[0].to_string());
             return Err(Error::Device { what: "another rank", found, expected });
         }
-        let one = |(rank, (exchange, device)): (usize, (Arc<dyn Exchange>, &Device))| {
+        if world == 1 {
+            return Ok(vec![Communicator::alone(&devices[0])?]);
+        }
+        let one = |rank: usize, exchange: Arc<dyn Exchange>, device: &Device| {
             let place = Place::new(rank, world);
             let backend: Box<dyn Backend> = if is_gpu(device) {
                 nccl::among(device, place, exchange, options)?
             } else {
                 Box::new(Host::new(place, options.timeout, exchange))
             };
-            Ok(Communicator { device: device.clone(), place, backend })
+            Ok(Communicator::of(device, place, backend))
         };
-        together(world).into_iter().zip(devices).enumerate().map(one).collect()
+        // Ranks of NCCL wait for each other here.
+        std::thread::scope(|scope| {
+            let ranks = together(world).into_iter().zip(devices).enumerate();
+            let threads: Vec<_> =
+                ranks.map(|(rank, (exchange, device))| scope.spawn(move || one(rank, exchange, device))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        })
     }
 
     /// The rank that the launcher says, which meets the others as the launcher says: [`Place::from_environment`] and
@@ -154,29 +178,57 @@ impl Communicator {
     pub fn from_environment(device: &Device, options: Options) -> Result<Communicator> {
         let place = Place::from_environment()?;
         if place.world == 1 {
-            let mut alone = Communicator::all_with(std::slice::from_ref(device), options)?;
-            return alone.pop().ok_or_else(|| Error::World {
-                rank: 0,
-                world: 1,
-                reason: "there is no device".to_string(),
-            });
+            return Communicator::alone(device);
         }
         Communicator::new(device, place, Meeting::from_environment()?, options)
     }
 
     /// Which rank this is, from 0.
     pub fn rank(&self) -> usize {
-        self.place.rank
+        self.0.place.rank
     }
 
     /// The world size: the number of ranks.
     pub fn world(&self) -> usize {
-        self.place.world
+        self.0.place.world
     }
 
     /// Its device.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.0.device
+    }
+
+    /// A stream for collectives that run beside other work: the same each time, of high priority, so that a collective need not wait until a
+    /// kernel that fills the device has ended.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn stream(&self) -> Result<Stream> {
+        if let Some(stream) = self.0.stream.get() {
+            return Ok(stream.clone());
+        }
+        let stream = self.0.device.high_priority_stream()?;
+        Ok(self.0.stream.get_or_init(|| stream).clone())
+    }
+
+    /// The part of `len` things that this rank has, where each has as many as the others, or one more: those of a lower rank come first.
+    ///
+    /// ```
+    /// # use triton_collective::{Communicator, Result};
+    /// # fn main() -> Result<()> {
+    /// use triton::Device;
+    ///
+    /// let all = Communicator::all(&[Device::cpu(), Device::cpu(), Device::cpu()])?;
+    /// let parts: Vec<_> = all.iter().map(|rank| rank.shard(8)).collect();
+    /// assert_eq!(parts, [0..3, 3..6, 6..8]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shard(&self, len: usize) -> Range<usize> {
+        let Place { rank, world, .. } = self.0.place;
+        let (each, more) = (len / world, len % world);
+        let start = |rank: usize| rank * each + rank.min(more);
+        start(rank)..start(rank + 1)
     }
 }
 
@@ -341,17 +393,18 @@ impl Communicator {
     /// # }
     /// ```
     pub fn group<'a>(&self, stream: &Stream, calls: impl FnOnce(&mut Group<'_, 'a>) -> Result<()>) -> Result<()> {
-        if *stream.device() != self.device {
-            let (found, expected) = (stream.device().to_string(), self.device.to_string());
+        let Inner { device, place, backend, .. } = &*self.0;
+        if stream.device() != device {
+            let (found, expected) = (stream.device().to_string(), device.to_string());
             return Err(Error::Device { what: "the stream", found, expected });
         }
-        let mut group = Group::new(self.place, &self.device);
+        let mut group = Group::new(*place, device);
         calls(&mut group)?;
         let (operands, calls) = group.finish()?;
         if calls.is_empty() {
             return Ok(());
         }
-        self.backend.enqueue(stream, &operands, calls)
+        backend.enqueue(stream, &operands, calls)
     }
 
     /// Waits on the host until everything enqueued so far is done, at most for the time-out.
@@ -359,7 +412,7 @@ impl Communicator {
     /// # Errors
     /// A failure of that work, [`Error::Timeout`] among them; [`Error::Runtime`] if the stream is captured.
     pub fn synchronize(&self, stream: &Stream) -> Result<()> {
-        self.backend.synchronize(stream)
+        self.0.backend.synchronize(stream)
     }
 
     /// The first failure, if there was one, or a rank that is known to have failed. Does not wait.
@@ -367,11 +420,11 @@ impl Communicator {
     /// # Errors
     /// That failure.
     pub fn check(&self) -> Result<()> {
-        self.backend.check()
+        self.0.backend.check()
     }
 }
 
-impl Drop for Communicator {
+impl Drop for Inner {
     fn drop(&mut self) {
         self.backend.leave(!std::thread::panicking());
     }
@@ -379,6 +432,65 @@ impl Drop for Communicator {
 
 impl fmt::Debug for Communicator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Communicator(rank {} of {} on {})", self.place.rank, self.place.world, self.device)
+        write!(f, "Communicator(rank {} of {} on {})", self.rank(), self.world(), self.device())
     }
+}
+
+/// Runs the same work on several devices of one process, each with its rank, on a thread of its own, and returns what each gave, in their order.
+///
+/// # Errors
+/// Those of [`Communicator::all`], and the error of the rank that failed first; the others then end by it.
+///
+/// ```
+/// use triton::Device;
+/// use triton_collective::{Reduce, Result, on_all};
+///
+/// # fn main() -> Result<()> {
+/// let sums = on_all(&[Device::cpu(), Device::cpu()], |communicator| -> Result<Vec<f32>> {
+///     let stream = communicator.device().stream()?;
+///     let mut x = stream.tensor(&[1.0f32, communicator.rank() as f32], [2])?;
+///     communicator.all_reduce(&stream, &mut x, Reduce::Sum)?;
+///     Ok(stream.download(&x)?)
+/// })?;
+/// assert_eq!(sums, [[2.0, 1.0], [2.0, 1.0]]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn on_all<R: Send, E: From<triton::Error> + Send>(
+    devices: &[Device],
+    work: impl Fn(&Communicator) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let communicators = Communicator::all(devices).map_err(triton::Error::from)?;
+    let first = Mutex::new(None);
+    let results: Vec<Option<R>> = std::thread::scope(|scope| {
+        let rank = |communicator: Communicator| {
+            scope.spawn(|| {
+                let communicator = communicator;
+                match work(&communicator) {
+                    Ok(result) => Some(result),
+                    Err(error) => {
+                        first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                        // Those that wait for this rank need not wait until the time is out.
+                        communicator.0.backend.leave(false);
+                        None
+                    }
+                }
+            })
+        };
+        let threads: Vec<_> = communicators.into_iter().map(rank).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    match first.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(results.into_iter().flatten().collect()),
+    }
+}
+
+/// `count` devices from one on: the same one of the CPU or the simulator, CUDA devices of consecutive numbers.
+///
+/// # Errors
+/// [`triton::Error::NoDevice`] names the first that does not exist.
+pub fn devices_from(first: &Device, count: usize) -> triton::Result<Vec<Device>> {
+    let of = |i: usize| first.ordinal().map_or_else(|| Ok(first.clone()), |number| Device::cuda(number + i));
+    (0..count).map(of).collect()
 }

@@ -1,6 +1,7 @@
 //! The error type: what was found, what was expected, and how to fix it.
 
 use crate::reduce::Reduce;
+use std::time::Duration;
 use triton::DType;
 
 /// The result type of this crate.
@@ -91,7 +92,7 @@ pub enum Error {
 
     /// Ranks did not come in time.
     #[error(
-        "{operation}: after {seconds} s {} not come; see whether they still run and call the same, or raise `Options::timeout`",
+        "{operation}: after {seconds} s {}; see whether they still run and call the same, or raise `Options::timeout`",
         absent(.missing)
     )]
     #[non_exhaustive]
@@ -154,6 +155,24 @@ pub enum Error {
         message: String,
     },
 
+    /// A gradient that is not as a call needs it: see [`Gradients`](crate::Gradients).
+    #[error("gradient {index}: {reason}")]
+    #[non_exhaustive]
+    Gradient {
+        /// Its number.
+        index: usize,
+        /// What is wrong, and how to fix it.
+        reason: String,
+    },
+
+    /// The operating system has no thread for what watches over the collectives.
+    #[error("a thread cannot be started: {reason}")]
+    #[non_exhaustive]
+    Thread {
+        /// What the operating system says.
+        reason: String,
+    },
+
     /// The communicator failed before, and is of no more use.
     #[error("the communicator failed before: {first}; make a new one on all ranks")]
     #[non_exhaustive]
@@ -165,6 +184,13 @@ pub enum Error {
     /// An error of the runtime.
     #[error(transparent)]
     Runtime(triton::Error),
+}
+
+impl Error {
+    /// Of an operation whose missing ranks are not known.
+    pub(crate) fn timeout(operation: &str, timeout: Duration) -> Error {
+        Error::Timeout { operation: operation.to_string(), seconds: timeout.as_secs_f64(), missing: Vec::new() }
+    }
 }
 
 impl From<triton::Error> for Error {
@@ -203,9 +229,9 @@ fn peer(found: usize, world: usize) -> String {
 
 fn absent(missing: &[usize]) -> String {
     match missing {
-        [] => "all ranks have".to_string(),
-        [one] => format!("rank {one} has"),
-        several => format!("the ranks {several:?} have"),
+        [] => "not all ranks have come".to_string(),
+        [one] => format!("rank {one} has not come"),
+        several => format!("the ranks {several:?} have not come"),
     }
 }
 

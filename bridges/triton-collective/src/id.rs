@@ -6,7 +6,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// The name of a world, which rank 0 makes and gives to the others by whatever means the program has: by a variable to threads, by a file or a
 /// message to processes.
 ///
-/// On the CPU and the simulator it names a world of one process, whose ranks are threads. On GPUs its bytes are those of an `ncclUniqueId`.
+/// On the CPU and the simulator it names a world of one process, whose ranks are threads. On GPUs its bytes are those of an `ncclUniqueId`:
+/// [`Id::of_gpus`].
 ///
 /// ```
 /// use triton_collective::Id;

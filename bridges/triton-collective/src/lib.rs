@@ -2,22 +2,26 @@
 //!
 #![doc = include_str!("../README.md")]
 
+mod alone;
 mod backend;
 mod call;
 mod communicator;
 mod error;
 mod exchange;
+mod gradients;
 mod group;
 mod host;
 mod id;
 mod meeting;
+pub mod model;
 mod nccl;
 mod options;
 mod place;
 mod reduce;
 
-pub use communicator::Communicator;
+pub use communicator::{Communicator, devices_from, on_all};
 pub use error::{Error, Result};
+pub use gradients::Gradients;
 pub use group::Group;
 pub use id::Id;
 pub use meeting::Meeting;

@@ -12,7 +12,7 @@ use triton::DType;
 /// | `Max`, `Min` | yes | yes | any, all |
 /// | `Average` | | the sum, divided by the world size | |
 ///
-/// What is not defined is [`Error::Type`](crate::Error::Type).
+/// What is not defined is [`Error::Type`](crate::Error::Type); so are all reductions of `i16` and `u16`, which NCCL has not.
 ///
 /// On the CPU and the simulator elements are combined in the order of the ranks, `f16` and `bf16` in `f32`, rounded once at the end; each rank has the same bits.
 /// NCCL chooses the order by the topology, and may round `f16` and `bf16` after each step.
@@ -39,6 +39,7 @@ impl Reduce {
     /// Whether it is defined for an element type.
     pub fn is_defined(self, dtype: DType) -> bool {
         match self {
+            _ if matches!(dtype, DType::I16 | DType::U16) => false,
             Reduce::Max | Reduce::Min => true,
             Reduce::Sum | Reduce::Product => dtype != DType::Bool,
             Reduce::Average => matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64),
@@ -95,12 +96,11 @@ pub(crate) fn combine(reduce: Reduce, dtype: DType, parts: &[&[u8]]) -> Option<V
             };
             Some(fold(parts, |[byte]: [u8; 1]| byte != 0, step, |value| [u8::from(value)]))
         }
+        DType::I16 | DType::U16 => None,
         DType::I8 => integer!(i8),
-        DType::I16 => integer!(i16),
         DType::I32 => integer!(i32),
         DType::I64 => integer!(i64),
         DType::U8 => integer!(u8),
-        DType::U16 => integer!(u16),
         DType::U32 => integer!(u32),
         DType::U64 => integer!(u64),
         DType::F16 => float!(f32, |bytes| f16::from_le_bytes(bytes).to_f32(), |sum| f16::from_f32(sum).to_le_bytes()),

@@ -43,8 +43,10 @@ pub fn replays(communicator: &Communicator) -> Result<()> {
 
 #[test]
 fn a_captured_collective_is_replayed() {
-    for result in world(How::Together, 1, options(LONG), |communicator| replays(&communicator)) {
-        result.expect("replays");
+    for ranks in 1..=3 {
+        for result in world(How::Together, ranks, options(LONG), |communicator| replays(&communicator)) {
+            result.expect("replays");
+        }
     }
 }
 

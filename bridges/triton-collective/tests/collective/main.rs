@@ -2,7 +2,9 @@
 
 mod capture;
 mod failures;
+mod gpus;
 mod meetings;
+mod model;
 mod order;
 mod processes;
 mod support;

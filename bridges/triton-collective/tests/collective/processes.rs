@@ -4,6 +4,7 @@
 mod launcher;
 
 use crate::capture::replays;
+use crate::gpus;
 use crate::support::{LONG, free_port, options};
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
@@ -24,7 +25,8 @@ fn part() {
         Ok("wait") => end(wait()),
         Ok("fail") => end(fail()),
         Ok("place") => end(Place::from_environment().map(drop)),
-        _ => {}
+        Ok(name) => gpus::part(name).map(|part| end(part())).unwrap_or_default(),
+        Err(_) => {}
     }
 }
 
@@ -116,11 +118,11 @@ fn the_launcher_ends_as_the_first_rank_that_fails() {
 }
 
 /// A rank as a process, without the launcher.
-fn start(part: &str, rank: usize, ranks: usize, port: u16, waits: usize) -> Child {
+pub fn start(part: &str, rank: usize, ranks: usize, port: u16, variables: &[(&str, String)]) -> Child {
     let arguments = arguments();
     let mut command = Command::new(&arguments[0]);
-    command.args(&arguments[1..]).env(PART, part).env("TRITON_COLLECTIVE_WAITS", waits.to_string());
-    command.env("RANK", rank.to_string()).env("LOCAL_RANK", "0").env("WORLD_SIZE", ranks.to_string());
+    command.args(&arguments[1..]).env(PART, part).envs(variables.iter().map(|(name, value)| (name, value)));
+    command.env("RANK", rank.to_string()).env("LOCAL_RANK", rank.to_string()).env("WORLD_SIZE", ranks.to_string());
     command.env("MASTER_ADDR", "127.0.0.1").env("MASTER_PORT", port.to_string());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
 }
@@ -130,7 +132,9 @@ fn a_killed_process_is_gone_for_the_others() {
     // With rank 0 the process ends to which the others are connected.
     for killed in [1, 0] {
         let port = free_port();
-        let mut children: Vec<Child> = (0..3).map(|rank| start("wait", rank, 3, port, killed)).collect();
+        let mut children: Vec<Child> = (0..3)
+            .map(|rank| start("wait", rank, 3, port, &[("TRITON_COLLECTIVE_WAITS", killed.to_string())]))
+            .collect();
         let lines = BufReader::new(children[killed].stdout.take().expect("its output")).lines();
         assert!(lines.map_while(std::result::Result::ok).any(|line| line.contains("ready")), "rank {killed} runs");
         let start = Instant::now();

@@ -33,7 +33,23 @@ macro_rules! integer {
     )*};
 }
 
-integer!(i8 i16 i32 i64 u8 u16 u32 u64);
+integer!(i8 i32 i64 u8 u32 u64);
+
+macro_rules! moved {
+    ($($ty:ty)*) => {$(
+        impl Number for $ty {
+            fn of(random: u64) -> $ty {
+                random as $ty
+            }
+
+            fn reduce(_: Reduce, _: &[$ty]) -> Option<$ty> {
+                None
+            }
+        }
+    )*};
+}
+
+moved!(i16 u16);
 
 macro_rules! float {
     ($($ty:ty, $sum:ty, |$x:ident| $wide:expr, |$y:ident| $narrow:expr;)*) => {$(
@@ -90,8 +106,13 @@ fn elements<T: Number>(rank: usize, len: usize) -> Vec<T> {
 
 fn same<T: Number>(stream: &Stream, found: &Tensor<T, 1>, expected: &[T], what: &str) {
     let found = stream.download(found).expect("a download");
-    let bits = |values: &[T]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-    assert!(bits(&found) == bits(expected), "{what} of {} {}", expected.len(), T::DTYPE);
+    let len = expected.len();
+    assert_eq!(found.len(), expected.len(), "{what} of {}", T::DTYPE);
+    let differs = found.iter().zip(expected).position(|(found, expected)| found.to_bits() != expected.to_bits());
+    if let Some(at) = differs {
+        let (found, expected) = (found[at].to_bits(), expected[at].to_bits());
+        panic!("{what}, {} of {}: element {at} is {found:#x}, not {expected:#x}", len, T::DTYPE);
+    }
 }
 
 fn check<T: Number>(communicator: &Communicator, stream: &Stream, len: usize) -> Result<()> {
@@ -142,18 +163,18 @@ fn check<T: Number>(communicator: &Communicator, stream: &Stream, len: usize) ->
         let (first, own) = (reduced(0), reduced(rank));
         let mut x = stream.tensor(&all[rank][..len], [len])?;
         communicator.all_reduce(stream, &mut x, reduce)?;
-        same(stream, &x, &first, "all-reduce");
+        same(stream, &x, &first, &format!("all-reduce to {reduce}"));
 
         communicator.all_reduce_into(stream, &short, &mut part, reduce)?;
-        same(stream, &part, &first, "all-reduce into another");
+        same(stream, &part, &first, &format!("all-reduce into another to {reduce}"));
 
         communicator.reduce_scatter(stream, &long, &mut part, reduce)?;
-        same(stream, &part, &own, "reduce-scatter");
+        same(stream, &part, &own, &format!("reduce-scatter to {reduce}"));
     }
     Ok(())
 }
 
-fn check_all(communicator: &Communicator, lengths: &[usize]) -> Result<()> {
+pub fn check_all(communicator: &Communicator, lengths: &[usize]) -> Result<()> {
     let stream = communicator.device().stream()?;
     for &len in lengths {
         check::<bool>(communicator, &stream, len)?;
