@@ -5,10 +5,10 @@ use crate::operation::{Extents, Operand, Shaped};
 use triton::prelude::*;
 
 /// Numbers of rows or classes: a view or a tensor of `i32`, or of `i64`, as PyTorch has them, of any rank.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ids<'a>(Width<'a>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Width<'a> {
     I32(Operand<View<'a, i32, 1>>),
     I64(Operand<View<'a, i64, 1>>),

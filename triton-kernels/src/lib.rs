@@ -38,6 +38,8 @@ pub mod norm;
 pub mod operation;
 #[cfg(feature = "optim")]
 pub mod optim;
+#[cfg(feature = "parallel")]
+pub mod parallel;
 #[cfg(feature = "linear")]
 pub mod select;
 #[cfg(feature = "softmax")]
@@ -87,6 +89,11 @@ mod contraction {}
 #[cfg(all(doctest, feature = "sparse"))]
 #[doc = include_str!("../../docs/src/block_sparse.md")]
 mod block_sparse {}
+
+/// The book's page of several GPUs.
+#[cfg(all(doctest, feature = "parallel"))]
+#[doc = include_str!("../../docs/src/several_gpus.md")]
+mod several_gpus {}
 
 /// The crate's README, whose program is a test.
 #[cfg(all(doctest, feature = "linear"))]

@@ -28,7 +28,7 @@ pub struct Digits {
 
 impl Digits {
     /// The images to train with, and those to test with.
-    pub fn load() -> Result<(Digits, Digits), Box<dyn Error>> {
+    pub fn load() -> Result<(Digits, Digits), Box<dyn Error + Send + Sync>> {
         let mut all = Digits::default();
         let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(flate2::read::GzDecoder::new(FILE));
         for row in rows.deserialize() {

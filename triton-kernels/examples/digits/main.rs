@@ -24,6 +24,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use triton::prelude::*;
+use triton_collective::{Communicator, devices_from, on_all};
 use triton_kernels::optim::SgdOptions;
 
 /// Images that a step learns from.
@@ -38,6 +39,9 @@ struct Options {
     /// Where to learn; the best device if it is not given
     #[arg(long)]
     device: Option<Device>,
+    /// How many devices, from that one on: each learns from a part of every batch
+    #[arg(long, default_value_t = 1, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    devices: usize,
     /// The random seed: weights, order and distortion of the images
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -62,28 +66,43 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+/// What ends a run, on any thread.
+type Failure = Box<dyn Error + Send + Sync>;
+
+fn run(options: &Options) -> Result<(), Failure> {
     let device = options.device.clone().unwrap_or_else(Device::best);
-    println!("device: {device}");
+    println!(
+        "device: {device}{}",
+        if options.devices > 1 { format!(", {} of it", options.devices) } else { String::new() }
+    );
     let epochs = options.epochs.unwrap_or(if device.is_sim() { 10 } else { 80 });
     if device.is_sim() {
         println!("the simulator is slow: it learns for {epochs} of 80 epochs unless `--epochs` says otherwise");
     }
-    let stream = device.stream()?;
     let (train, test) = Digits::load()?;
     println!("{} images to learn from, {} to be tested with", train.len(), test.len());
 
-    let mut random = fastrand::Rng::with_seed(options.seed);
-    let mut network = Network::new(&stream, &mut random)?;
-    let losses = learn(&mut network, &stream, &train, &mut random, epochs)?;
+    // Each rank makes the same random choices.
+    let learnt = on_all(&devices_from(&device, options.devices)?, |communicator| -> Result<_, Failure> {
+        let (stream, mut random) = (communicator.device().stream()?, fastrand::Rng::with_seed(options.seed));
+        if communicator.world() > 1 {
+            load(&stream, &train)?;
+        }
+        let mut network = Network::new(&stream, communicator, &mut random)?;
+        let losses = learn(&mut network, &stream, &train, &mut random, epochs, communicator.rank() == 0)?;
+        let mut images = Images::upload(&stream, &test)?;
+        network.read(&mut images, 0..test.len(), 1.0)?;
+        Ok((losses, stream.download(&images.guess)?))
+    })?;
+    if learnt.iter().any(|rank| *rank != learnt[0]) {
+        return Err("the ranks have learnt different things".into());
+    }
+    let (losses, guess) = learnt.into_iter().next().unwrap_or_default();
     if let Some(file) = &options.losses {
         std::fs::write(file, losses.iter().map(|loss| format!("{loss}\n")).collect::<String>())?;
     }
     let compared = options.compare.as_ref().map_or(Ok(()), |file| compare(&losses, file));
 
-    let mut images = Images::upload(&stream, &test)?;
-    network.read(&mut images, 0..test.len())?;
-    let guess = stream.download(&images.guess)?;
     let (right, wrong): (Vec<usize>, Vec<usize>) = (0..test.len()).partition(|&i| guess[i] == test.labels[i]);
     for images in [&right, &wrong] {
         println!("\n{}", show::row(&test, &guess, &images[..images.len().min(8)]));
@@ -93,16 +112,27 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     compared
 }
 
-/// Shows the network every image once an epoch, in a new order and newly drawn, and returns the mean loss of each epoch.
+/// Learns once without the other ranks: a kernel that is loaded while a collective waits for this rank can stop both.
+fn load(stream: &Stream, digits: &Digits) -> triton_kernels::Result<()> {
+    let alone = Communicator::alone(stream.device()).map_err(triton::Error::from)?;
+    let mut network = Network::new(stream, &alone, &mut fastrand::Rng::new())?;
+    let mut images = Images::upload(stream, digits)?;
+    network.learn(&mut images, 0..BATCH, sgd(0.0, 0.0))?;
+    Ok(stream.synchronize()?)
+}
+
+/// Shows the network every image once an epoch, in a new order and newly drawn, and returns the mean loss of each epoch. One rank shows how far it is.
 fn learn(
     network: &mut Network,
     stream: &Stream,
     digits: &Digits,
     random: &mut fastrand::Rng,
     epochs: usize,
-) -> Result<Vec<f64>, Box<dyn Error>> {
+    shows: bool,
+) -> Result<Vec<f64>, Failure> {
     let style = ProgressStyle::with_template("{bar:40} epoch {pos} of {len}, {msg}")?;
-    let progress = ProgressBar::new(epochs as u64).with_style(style);
+    let bar = if shows { ProgressBar::new(epochs as u64) } else { ProgressBar::hidden() };
+    let progress = bar.with_style(style);
     let mut losses = Vec::new();
     for epoch in 0..epochs {
         let redrawn = digits.redrawn(random);
@@ -112,13 +142,14 @@ fn learn(
         for start in (0..digits.len()).step_by(BATCH) {
             network.learn(&mut images, start..digits.len().min(start + BATCH), options)?;
         }
+        network.gather(&mut images)?;
         let loss: f64 = stream.download(&images.loss)?.into_iter().map(f64::from).sum();
         let guess = stream.download(&images.guess)?;
         let right = guess.iter().zip(&redrawn.labels).filter(|(guess, label)| guess == label).count();
         losses.push(loss / digits.len() as f64);
         let message = format!("loss {:.4}, accuracy {:.3}", losses[epoch], right as f64 / digits.len() as f64);
         // The bar is for terminals; these lines stay, also in a file.
-        if (epoch + 1) % 10 == 0 {
+        if shows && (epoch + 1) % 10 == 0 {
             progress.suspend(|| println!("epoch {}: {message}", epoch + 1));
         }
         progress.set_message(message);
@@ -134,7 +165,7 @@ fn sgd(rate: f32, momentum: f32) -> SgdOptions {
 }
 
 /// Compares losses with those in a file, epoch by epoch.
-fn compare(losses: &[f64], file: &Path) -> Result<(), Box<dyn Error>> {
+fn compare(losses: &[f64], file: &Path) -> Result<(), Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let others: Vec<f64> = text.lines().map(str::parse).collect::<Result<_, _>>()?;
     if others.len() != losses.len() {

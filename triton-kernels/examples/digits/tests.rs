@@ -57,24 +57,24 @@ fn linear(x: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f64> {
 }
 
 /// The first images; no tile divides their number.
-fn few() -> Result<Digits, Box<dyn Error>> {
+fn few() -> Result<Digits, Failure> {
     const FEW: usize = 37;
     let (train, _) = Digits::load()?;
     Ok(Digits { pixels: train.pixels[..FEW * PIXELS].to_vec(), labels: train.labels[..FEW].to_vec() })
 }
 
-fn network(stream: &Stream) -> triton_kernels::Result<Network> {
-    Network::new(stream, &mut fastrand::Rng::with_seed(7))
+fn network(stream: &Stream) -> Result<Network, Failure> {
+    Ok(Network::new(stream, &Communicator::alone(stream.device())?, &mut fastrand::Rng::with_seed(7))?)
 }
 
 #[test]
-fn losses_and_guesses_are_those_of_the_definition() -> Result<(), Box<dyn Error>> {
+fn losses_and_guesses_are_those_of_the_definition() -> Result<(), Failure> {
     let (stream, digits) = (Device::cpu().stream()?, few()?);
     let network = network(&stream)?;
     let mut images = Images::upload(&stream, &digits)?;
     // In two batches.
-    network.read(&mut images, 0..20)?;
-    network.read(&mut images, 20..digits.len())?;
+    network.read(&mut images, 0..20, 1.0)?;
+    network.read(&mut images, 20..digits.len(), 1.0)?;
     let reference = Reference::of(&network, &stream)?;
     for (found, expected) in stream.download(&images.loss)?.into_iter().zip(reference.losses(&digits)) {
         assert!((f64::from(found) - expected).abs() < 1e-5 * expected.max(1.0), "{found}, not {expected}");
@@ -91,7 +91,7 @@ fn losses_and_guesses_are_those_of_the_definition() -> Result<(), Box<dyn Error>
 
 /// A step at the rate 1 from rest takes the gradient off.
 #[test]
-fn gradients_are_the_slopes_of_the_loss() -> Result<(), Box<dyn Error>> {
+fn gradients_are_the_slopes_of_the_loss() -> Result<(), Failure> {
     let (stream, digits) = (Device::cpu().stream()?, few()?);
     let mut network = network(&stream)?;
     let mut images = Images::upload(&stream, &digits)?;
@@ -125,9 +125,9 @@ fn gradients_are_the_slopes_of_the_loss() -> Result<(), Box<dyn Error>> {
 
 /// While the rate is 0 the gradient stays, and the velocity becomes a geometric sum of it.
 #[test]
-fn momentum_keeps_a_part_of_every_step() -> Result<(), Box<dyn Error>> {
+fn momentum_keeps_a_part_of_every_step() -> Result<(), Failure> {
     let (stream, digits) = (Device::cpu().stream()?, few()?);
-    let moved_by = |steps: usize| -> Result<Vec<f64>, Box<dyn Error>> {
+    let moved_by = |steps: usize| -> Result<Vec<f64>, Failure> {
         let mut network = network(&stream)?;
         let mut images = Images::upload(&stream, &digits)?;
         let mut before = Reference::of(&network, &stream)?;
@@ -144,16 +144,33 @@ fn momentum_keeps_a_part_of_every_step() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The losses of a network that learns a few images.
-fn losses(device: &Device, epochs: usize) -> Result<Vec<f64>, Box<dyn Error>> {
-    let (stream, digits) = (device.stream()?, few()?);
-    let mut random = fastrand::Rng::with_seed(7);
-    let mut network = Network::new(&stream, &mut random)?;
-    learn(&mut network, &stream, &digits, &mut random, epochs)
+/// The losses of a network that learns a few images, on each rank.
+fn losses_of_ranks(device: &Device, ranks: usize, epochs: usize) -> Result<Vec<Vec<f64>>, Failure> {
+    let digits = few()?;
+    on_all(&devices_from(device, ranks)?, |communicator| {
+        let (stream, mut random) = (communicator.device().stream()?, fastrand::Rng::with_seed(7));
+        let mut network = Network::new(&stream, communicator, &mut random)?;
+        learn(&mut network, &stream, &digits, &mut random, epochs, false)
+    })
+}
+
+/// Those of one.
+fn losses(device: &Device, epochs: usize) -> Result<Vec<f64>, Failure> {
+    Ok(losses_of_ranks(device, 1, epochs)?.concat())
+}
+
+/// No part of a batch is as long as another.
+#[test]
+fn ranks_learn_what_one_does() -> Result<(), Failure> {
+    let (one, three) = (losses(&Device::cpu(), 3)?, losses_of_ranks(&Device::cpu(), 3, 3)?);
+    assert!(three[0] == three[1] && three[0] == three[2], "{three:?}");
+    let near = one.iter().zip(&three[0]).all(|(a, b)| (a - b).abs() <= BOUND * a.abs());
+    assert!(near && three[0].len() == 3, "{three:?}, but {one:?}");
+    Ok(())
 }
 
 #[test]
-fn learning_makes_the_loss_smaller_and_can_be_repeated() -> Result<(), Box<dyn Error>> {
+fn learning_makes_the_loss_smaller_and_can_be_repeated() -> Result<(), Failure> {
     let found = losses(&Device::cpu(), 30)?;
     assert!(found[29] < found[0] / 4.0, "{found:?}");
     assert_eq!(found, losses(&Device::cpu(), 30)?);
@@ -161,7 +178,7 @@ fn learning_makes_the_loss_smaller_and_can_be_repeated() -> Result<(), Box<dyn E
 }
 
 #[test]
-fn the_simulator_learns_the_same() -> Result<(), Box<dyn Error>> {
+fn the_simulator_learns_the_same() -> Result<(), Failure> {
     let (found, expected) = (losses(&Device::sim(), 2)?, losses(&Device::cpu(), 2)?);
     let near = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= BOUND * b.abs());
     assert!(near && found.len() == 2, "{found:?}, but {expected:?}");
@@ -169,7 +186,7 @@ fn the_simulator_learns_the_same() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn losses_are_compared() -> Result<(), Box<dyn Error>> {
+fn losses_are_compared() -> Result<(), Failure> {
     let file = std::env::temp_dir().join(format!("digits-losses-{}", std::process::id()));
     std::fs::write(&file, "0.5\n0.25\n")?;
     let results = [vec![0.5, 0.25 * (1.0 + 1e-6)], vec![0.5, 0.25 * (1.0 + 1e-4)], vec![0.5, f64::NAN], vec![0.5]]
@@ -182,7 +199,7 @@ fn losses_are_compared() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn images_are_redrawn_but_stay_what_they_are() -> Result<(), Box<dyn Error>> {
+fn images_are_redrawn_but_stay_what_they_are() -> Result<(), Failure> {
     let (train, test) = Digits::load()?;
     assert_eq!((train.len(), test.len(), train.pixels.len()), (1437, 360, 1437 * SIDE * SIDE));
     assert!(train.pixels.iter().all(|ink| (0.0..=1.0).contains(ink)));

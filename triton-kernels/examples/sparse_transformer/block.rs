@@ -1,7 +1,9 @@
 //! The block: x + attention(norm(x)), and that + perceptron(norm(that)); its gradients; its steps.
 
 use crate::attention::Attention;
+use std::hash::Hasher;
 use triton::prelude::*;
+use triton_collective::{Communicator, Gradients};
 use triton_kernels::activation::{activation, activation_backward};
 use triton_kernels::linear::{GemmElement, gemm, linear_backward};
 use triton_kernels::loss::mse;
@@ -28,20 +30,21 @@ impl Shape {
     }
 }
 
-/// A parameter and its gradient.
+/// A parameter, and the number of its gradient.
 struct Parameter<T: Element, const R: usize> {
     value: Tensor<T, R>,
-    gradient: Tensor<T, R>,
+    gradient: usize,
 }
 
 impl<T: FloatElement, const R: usize> Parameter<T, R> {
-    fn new(stream: &Stream, values: &[T], shape: [usize; R]) -> Result<Parameter<T, R>> {
-        Ok(Parameter { value: stream.tensor(values, shape)?, gradient: stream.tensor_zeros(shape)? })
+    fn new(stream: &Stream, values: &[T], shape: [usize; R], gradient: usize) -> Result<Parameter<T, R>> {
+        Ok(Parameter { value: stream.tensor(values, shape)?, gradient })
     }
 
-    fn step(&mut self, stream: &Stream, options: SgdOptions) -> Result<()> {
+    fn step(&mut self, stream: &Stream, gradients: &Gradients<T>, options: SgdOptions) -> Result<()> {
         let row = [1, self.value.len()];
-        sgd(self.value.reshape_mut(row)?, self.gradient.reshape(row)?, options).launch(stream)
+        let gradient = gradients.view(self.gradient, row).map_err(triton::Error::from)?;
+        sgd(self.value.reshape_mut(row)?, gradient, options).launch(stream)
     }
 }
 
@@ -79,7 +82,11 @@ pub struct Block<T: Element> {
     x: Tensor<T, 2>,
     target: Tensor<T, 2>,
     loss: Tensor<f32, 1>,
+    gradients: Gradients<T>,
 }
+
+/// Bytes of a bucket of gradients: those of the last layer are summed while the others are made.
+const BUCKET: usize = 4 << 20;
 
 /// Numbers from −1 to 1.
 fn noise(random: &mut fastrand::Rng) -> f32 {
@@ -87,11 +94,18 @@ fn noise(random: &mut fastrand::Rng) -> f32 {
 }
 
 impl<T: FloatElement + GemmElement<T>> Linear<T> {
-    fn new(stream: &Stream, shape: [usize; 2], random: &mut fastrand::Rng, of: fn(f32) -> T) -> Result<Linear<T>> {
+    /// One whose gradients have this number and the next.
+    fn new(
+        stream: &Stream,
+        (shape, gradient): ([usize; 2], usize),
+        random: &mut fastrand::Rng,
+        of: fn(f32) -> T,
+    ) -> Result<Linear<T>> {
         let scale = (3.0 / shape[0] as f32).sqrt();
         let weight: Vec<T> = (0..shape[0] * shape[1]).map(|_| of(noise(random) * scale)).collect();
         let bias = vec![of(0.0); shape[1]];
-        Ok(Linear { weight: Parameter::new(stream, &weight, shape)?, bias: Parameter::new(stream, &bias, [shape[1]])? })
+        let weight = Parameter::new(stream, &weight, shape, gradient)?;
+        Ok(Linear { weight, bias: Parameter::new(stream, &bias, [shape[1]], gradient + 1)? })
     }
 
     /// x · w + bias, and the residual if there is one.
@@ -103,19 +117,20 @@ impl<T: FloatElement + GemmElement<T>> Linear<T> {
     }
 
     /// dx, and the gradients of the parameters.
-    fn backward(&mut self, stream: &Stream, x: &Tensor<T, 2>, dy: &Tensor<T, 2>) -> Result<Tensor<T, 2>> {
-        let (Linear { weight, bias }, mut dx) = (self, stream.tensor_uninit(x.shape())?);
+    fn backward(&self, pass: &mut Pass<'_, T>, x: &Tensor<T, 2>, dy: &Tensor<T, 2>) -> Result<Tensor<T, 2>> {
+        let (Linear { weight, bias }, mut dx) = (self, pass.stream.tensor_uninit(x.shape())?);
         let product = linear_backward(x, &weight.value, dy).dx(&mut dx);
-        product.dw(&mut weight.gradient).db(&mut bias.gradient).launch(stream)?;
+        pass.gradients(weight, bias, |stream, dw, db| product.dw(dw).db(db).launch(stream))?;
         Ok(dx)
     }
 }
 
 impl<T: FloatElement> Norm<T> {
-    fn new(stream: &Stream, [rows, width]: [usize; 2], of: fn(f32) -> T) -> Result<Norm<T>> {
+    /// One whose gradients have this number and the next.
+    fn new(stream: &Stream, [rows, width, gradient]: [usize; 3], of: fn(f32) -> T) -> Result<Norm<T>> {
         Ok(Norm {
-            weight: Parameter::new(stream, &vec![of(1.0); width], [width])?,
-            bias: Parameter::new(stream, &vec![of(0.0); width], [width])?,
+            weight: Parameter::new(stream, &vec![of(1.0); width], [width], gradient)?,
+            bias: Parameter::new(stream, &vec![of(0.0); width], [width], gradient + 1)?,
             means: stream.tensor_zeros([rows])?,
             scales: stream.tensor_zeros([rows])?,
         })
@@ -128,11 +143,40 @@ impl<T: FloatElement> Norm<T> {
     }
 
     /// dx, to which the gradient of what goes past the norm is added, and the gradients of the parameters.
-    fn backward(&mut self, stream: &Stream, x: &Tensor<T, 2>, [dy, past]: [&Tensor<T, 2>; 2]) -> Result<Tensor<T, 2>> {
-        let (Norm { weight, bias, means, scales }, mut dx) = (self, stream.tensor_uninit(x.shape())?);
-        let launch = layer_norm_backward(x, &weight.value, dy, &*means, &*scales, &mut dx).dsum(past);
-        launch.dw(&mut weight.gradient).db(&mut bias.gradient).launch(stream)?;
+    fn backward(
+        &self,
+        pass: &mut Pass<'_, T>,
+        x: &Tensor<T, 2>,
+        [dy, past]: [&Tensor<T, 2>; 2],
+    ) -> Result<Tensor<T, 2>> {
+        let (Norm { weight, bias, means, scales }, mut dx) = (self, pass.stream.tensor_uninit(x.shape())?);
+        let launch = layer_norm_backward(x, &weight.value, dy, means, scales, &mut dx).dsum(past);
+        pass.gradients(weight, bias, |stream, dw, db| launch.dw(dw).db(db).launch(stream))?;
         Ok(dx)
+    }
+}
+
+/// A backward pass: where it runs, and where gradients go.
+struct Pass<'a, T: Element> {
+    stream: &'a Stream,
+    gradients: &'a mut Gradients<T>,
+}
+
+impl<T: Element> Pass<'_, T> {
+    /// The gradients of a layer's two parameters, whose sum over all ranks may begin when they are enqueued.
+    fn gradients<const R: usize>(
+        &mut self,
+        weight: &Parameter<T, R>,
+        bias: &Parameter<T, 1>,
+        launch: impl FnOnce(&Stream, ViewMut<'_, T, R>, ViewMut<'_, T, 1>) -> Result<()>,
+    ) -> Result<()> {
+        let places = ((weight.gradient, weight.value.shape()), (bias.gradient, bias.value.shape()));
+        let (dw, db) = self.gradients.pair_mut(places.0, places.1).map_err(triton::Error::from)?;
+        launch(self.stream, dw, db)?;
+        for gradient in [weight.gradient, bias.gradient] {
+            self.gradients.ready(gradient).map_err(triton::Error::from)?;
+        }
+        Ok(())
     }
 }
 
@@ -165,19 +209,31 @@ fn split<'a, T: Element>(o: &'a Tensor<T, 2>, shape: &Shape) -> triton::Result<V
 
 impl<T: FloatElement + GemmElement<T>> Block<T> {
     /// A block with random parameters, and a batch: random tokens, and what another such function makes of them.
-    pub fn new(stream: &Stream, shape: Shape, of: fn(f32) -> T) -> Result<Block<T>> {
+    ///
+    /// All ranks have the same parameters, and each its own batch.
+    pub fn new(stream: &Stream, communicator: &Communicator, shape: Shape, of: fn(f32) -> T) -> Result<Block<T>> {
         let mut random = fastrand::Rng::with_seed(7);
         let (tokens, width) = (shape.tokens(), shape.width);
-        let linear = [[width, 3 * width], [width, width], [width, 4 * width], [4 * width, width]];
-        let [qkv, output, into, out] = linear.map(|shape| Linear::new(stream, shape, &mut random, of));
+        // Gradients are numbered as the backward pass makes them.
+        let linear = [([width, 3 * width], 8), ([width, width], 6), ([width, 4 * width], 2), ([4 * width, width], 0)];
+        let norms = [10, 4];
+        let mut lengths = [width; 12];
+        for ([from, to], gradient) in linear {
+            (lengths[gradient], lengths[gradient + 1]) = (from * to, to);
+        }
+        let gradients = Gradients::with_bucket_bytes(stream, communicator, &lengths, BUCKET);
+        let [qkv, output, into, out] = linear.map(|linear| Linear::new(stream, linear, &mut random, of));
+        let [first, second] = norms.map(|gradient| Norm::new(stream, [tokens, width, gradient], of));
+        let mut random = fastrand::Rng::with_seed(8 + communicator.rank() as u64);
         let mut values = || (0..tokens * width).map(|_| of(noise(&mut random))).collect::<Vec<T>>();
         Ok(Block {
             shape,
-            norms: [Norm::new(stream, [tokens, width], of)?, Norm::new(stream, [tokens, width], of)?],
+            norms: [first?, second?],
             linear: [qkv?, output?, into?, out?],
             x: stream.tensor(&values(), [tokens, width])?,
             target: stream.tensor(&values(), [tokens, width])?,
             loss: stream.tensor_zeros([1])?,
+            gradients: gradients.map_err(triton::Error::from)?,
         })
     }
 
@@ -198,19 +254,20 @@ impl<T: FloatElement + GemmElement<T>> Block<T> {
 
     /// The gradients of all parameters.
     fn backward(&mut self, stream: &Stream, attention: &mut Attention<T>, kept: &mut Kept<T>) -> Result<()> {
-        let Block { shape, norms, linear: [of_heads, output, into, out], x, target, loss } = self;
+        let Block { shape, norms, linear: [of_heads, output, into, out], x, target, loss, gradients } = self;
+        let mut pass = Pass { stream, gradients };
         let mut dy = stream.tensor_uninit(x.shape())?;
         mse(&kept.y, &*target, loss).dx(&mut dy).launch(stream)?;
-        let dhidden = out.backward(stream, &kept.hidden, &dy)?;
+        let dhidden = out.backward(&mut pass, &kept.hidden, &dy)?;
         // What the hidden layer was is not needed again: its gradient before the activation takes its place.
         activation_backward(&kept.before, &dhidden, Activation::Gelu, &mut kept.hidden).launch(stream)?;
-        let dnormal = into.backward(stream, &kept.normal[1], &kept.hidden)?;
-        let dmiddle = norms[1].backward(stream, &kept.middle, [&dnormal, &dy])?;
-        let (d_o, mut dqkv) = (output.backward(stream, &kept.o, &dmiddle)?, stream.tensor_uninit(kept.qkv.shape())?);
+        let dnormal = into.backward(&mut pass, &kept.normal[1], &kept.hidden)?;
+        let dmiddle = norms[1].backward(&mut pass, &kept.middle, [&dnormal, &dy])?;
+        let (d_o, mut dqkv) = (output.backward(&mut pass, &kept.o, &dmiddle)?, stream.tensor_uninit(kept.qkv.shape())?);
         let (qkv, o, d_o) = (heads(&kept.qkv, shape)?, split(&kept.o, shape)?, split(&d_o, shape)?);
         attention.backward(stream, qkv, o, d_o, heads_mut(&mut dqkv, shape)?)?;
-        let dnormal = of_heads.backward(stream, &kept.normal[0], &dqkv)?;
-        norms[0].backward(stream, x, [&dnormal, &dmiddle]).map(drop)
+        let dnormal = of_heads.backward(&mut pass, &kept.normal[0], &dqkv)?;
+        norms[0].backward(&mut pass, x, [&dnormal, &dmiddle]).map(drop)
     }
 
     /// A step of gradient descent.
@@ -218,15 +275,31 @@ impl<T: FloatElement + GemmElement<T>> Block<T> {
         let mut kept = self.forward(stream, attention)?;
         self.backward(stream, attention, &mut kept)?;
         let options = SgdOptions { rate: 0.5, ..SgdOptions::default() };
-        for Norm { weight, bias, .. } in &mut self.norms {
-            weight.step(stream, options)?;
-            bias.step(stream, options)?;
+        let Block { norms, linear, gradients, .. } = self;
+        for Norm { weight, bias, .. } in norms {
+            weight.step(stream, gradients, options)?;
+            bias.step(stream, gradients, options)?;
         }
-        for Linear { weight, bias, .. } in &mut self.linear {
-            weight.step(stream, options)?;
-            bias.step(stream, options)?;
+        for Linear { weight, bias, .. } in linear {
+            weight.step(stream, gradients, options)?;
+            bias.step(stream, gradients, options)?;
         }
         Ok(())
+    }
+
+    /// A number that follows from the bits of all parameters.
+    pub fn fingerprint(&self, stream: &Stream) -> Result<u64> {
+        let mut hasher = std::hash::DefaultHasher::new();
+        let mut add = |values: Vec<T>| values.into_iter().for_each(|value| hasher.write_u64(value.to_bits()));
+        for Norm { weight, bias, .. } in &self.norms {
+            add(stream.download(&weight.value)?);
+            add(stream.download(&bias.value)?);
+        }
+        for Linear { weight, bias } in &self.linear {
+            add(stream.download(&weight.value)?);
+            add(stream.download(&bias.value)?);
+        }
+        Ok(hasher.finish())
     }
 
     /// The loss of the last step, before it.

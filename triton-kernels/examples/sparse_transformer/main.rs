@@ -16,6 +16,7 @@ use clap::Parser;
 use clap::builder::RangedU64ValueParser;
 use std::time::Instant;
 use triton::prelude::*;
+use triton_collective::{Communicator, devices_from, on_all};
 use triton_kernels::linear::GemmElement;
 use triton_kernels::sparse::{BlockLayout, BlockMask};
 use triton_kernels::{FloatElement, Result};
@@ -31,7 +32,10 @@ struct Options {
     /// The device: cpu, sim, cuda, cuda:1
     #[arg(long, default_value = "best")]
     device: Device,
-    /// Tokens in all, of one or several sequences
+    /// How many devices, from the one that is named on: each learns from as many tokens
+    #[arg(long, default_value_t = 1, value_parser = positive())]
+    devices: usize,
+    /// Tokens of a device in all, of one or several sequences
     #[arg(long, default_value_t = 16384, value_parser = positive())]
     tokens: usize,
     /// Elements of a token
@@ -75,7 +79,7 @@ fn pattern(blocks: usize) -> BlockMask {
 
 /// Milliseconds of a step, the median, and the losses of the first and of the last one.
 fn train<T>(
-    stream: &Stream,
+    (stream, communicator): (&Stream, &Communicator),
     shape: Shape,
     mut attention: Attention<T>,
     steps: usize,
@@ -84,7 +88,13 @@ fn train<T>(
 where
     T: FloatElement + GemmElement<T>,
 {
-    let mut block = Block::new(stream, shape, of)?;
+    if communicator.world() > 1 {
+        // A kernel that is loaded while a collective waits for this rank can stop both: the first step is without the others.
+        let alone = Communicator::alone(stream.device()).map_err(triton::Error::from)?;
+        Block::new(stream, &alone, shape, of)?.step(stream, &mut attention)?;
+        stream.synchronize()?;
+    }
+    let mut block = Block::new(stream, communicator, shape, of)?;
     let (mut times, mut losses) = (Vec::new(), Vec::new());
     // The first step compiles.
     for _ in 0..=steps {
@@ -94,6 +104,14 @@ where
         stream.synchronize()?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
         losses.push(block.loss(stream)?);
+    }
+    // All ranks began with the same weights, and have summed the same gradients.
+    let (ours, mut all) =
+        (stream.tensor(&[block.fingerprint(stream)?], [1])?, stream.tensor_zeros::<u64, _>([communicator.world()])?);
+    communicator.all_gather(stream, &ours, &mut all).map_err(triton::Error::from)?;
+    let all = stream.download(&all)?;
+    if all.iter().any(|one| *one != all[0]) {
+        return Err(triton::Error::other(Different).into());
     }
     times.remove(0);
     times.sort_by(f64::total_cmp);
@@ -106,16 +124,31 @@ fn operations(shape: &Shape, share: f64) -> f64 {
     3.0 * tokens * (12.0 * width * width + 2.0 * share * context * width)
 }
 
-fn run<T>(options: &Options, of: fn(f32) -> T) -> Result<Vec<Row>>
+/// Weights that are not equal on all ranks.
+#[derive(Debug, thiserror::Error)]
+#[error("the weights of the ranks differ")]
+struct Different;
+
+fn run<T>(options: &Options, communicator: &Communicator, of: fn(f32) -> T) -> Result<Vec<Row>>
 where
     T: FloatElement + GemmElement<T>,
 {
-    let stream = options.device.stream()?;
-    println!("{}, {} tokens of {} elements, {}", options.device, options.tokens, options.width, T::DTYPE);
-    println!(
-        "{:>8} {:>10} {:>10} {:>10} {:>8} {:>8}  loss",
-        "context", "dense ms", "sparse ms", "bound ms", "ratio", "density"
+    let stream = communicator.device().stream()?;
+    let first = communicator.rank() == 0;
+    let Options { device, devices, tokens, width, .. } = options;
+    let heading = format!(
+        "{device}, {devices} of it, {tokens} tokens of {width} elements each, {}\n{:>8} {:>10} {:>10} {:>10} {:>8} {:>8}  loss",
+        T::DTYPE,
+        "context",
+        "dense ms",
+        "sparse ms",
+        "bound ms",
+        "ratio",
+        "density"
     );
+    if first {
+        println!("{heading}");
+    }
     let mut rows = Vec::new();
     let mut context = options.tokens.min(1024);
     while context <= options.tokens {
@@ -123,14 +156,17 @@ where
         let shape = Shape { batch: options.tokens / context, context, width, heads };
         let layout = BlockLayout::new(&stream, block, &pattern(context / block).repeat(heads))?;
         let density = layout.density();
-        let (dense, _) = train(&stream, shape, Attention::dense(), steps, of)?;
-        let (sparse, [first, last]) = train(&stream, shape, Attention::sparse(&stream, &shape, layout)?, steps, of)?;
+        let (dense, _) = train((&stream, communicator), shape, Attention::dense(), steps, of)?;
+        let (sparse, [begun, last]) =
+            train((&stream, communicator), shape, Attention::sparse(&stream, &shape, layout)?, steps, of)?;
         // Half of a causal matrix is seen.
         let bound = dense * operations(&shape, density) / operations(&shape, 0.5);
         let ratio = dense / sparse;
-        println!(
-            "{context:8} {dense:10.2} {sparse:10.2} {bound:10.2} {ratio:8.2} {density:8.3}  {first:.4} to {last:.4}"
-        );
+        if first {
+            println!(
+                "{context:8} {dense:10.2} {sparse:10.2} {bound:10.2} {ratio:8.2} {density:8.3}  {begun:.4} to {last:.4}"
+            );
+        }
         rows.push(Row { context, dense, sparse, bound });
         context *= 2;
     }
@@ -139,11 +175,14 @@ where
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let options = Options::parse();
-    let rows = if options.full || options.device.is_cpu() {
-        run::<f32>(&options, |v| v)?
-    } else {
-        run::<bf16>(&options, bf16::from_f32)?
-    };
+    let all = on_all(&devices_from(&options.device, options.devices)?, |communicator| {
+        if options.full || options.device.is_cpu() {
+            run::<f32>(&options, communicator, |v| v)
+        } else {
+            run::<bf16>(&options, communicator, bf16::from_f32)
+        }
+    })?;
+    let rows = all.into_iter().next().unwrap_or_default();
     if let Some(path) = &options.plot {
         plot::draw(path, &rows)?;
         println!("{}", path.display());

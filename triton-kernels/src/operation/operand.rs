@@ -72,7 +72,7 @@ impl<T, const R: usize> Shaped for ViewMut<'_, T, R> {
 
 /// An operand: what a kernel takes, with its merged axes as one, and the extents that were passed. Where axes are not one in memory it is their
 /// strides.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Operand<V> {
     of: std::result::Result<V, Unmerged>,
     shape: Extents,

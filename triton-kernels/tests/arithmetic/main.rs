@@ -10,6 +10,8 @@ mod conv;
 mod error;
 #[path = "../../src/grid.rs"]
 mod grid;
+#[path = "../../src/parallel/parts.rs"]
+mod parts;
 #[path = "../../src/select/mod.rs"]
 mod select;
 mod sparse;
