@@ -16,12 +16,14 @@
 //! | `compile` | time from embedded IR to PTX, and of the interpreter at stage 2; needs no GPU |
 //! | `library` | what a library builds on: gathered rows, linear layers, sums in one launch, graphs, pools |
 //! | `epilogues` | products with a function of the user's, by `gemm_with!`, beside those with ReLU and a residual |
+//! | `collectives` | all-reduce by size, and a tensor-parallel pair of products, on several GPUs, beside what a model predicts |
 //! | `costs` | the constants of the compiler's cost model, measured on the GPU |
 //! | `cpu` | an addition and a matrix product on the CPU device, beside the time they may take |
 //! | `sim` | a matrix product on the PTX simulator, beside the time it may take |
 //! | `serve` | what `compare` starts: processes [`protocol::Request`]s from its standard input |
 
 mod case;
+mod collectives;
 mod compare;
 mod compare_users;
 mod compile;
@@ -99,6 +101,8 @@ enum Command {
     Library(library::Options),
     /// Products with an epilogue of the user's beside the library's
     Epilogues(epilogues::Options),
+    /// All-reduce by size, and a tensor-parallel pair of products, on several GPUs
+    Collectives(collectives::Options),
     /// The constants of the compiler's cost model, measured on the GPU
     Costs(costs::Options),
     /// An addition and a matrix product on the CPU device, beside the time they may take
@@ -155,6 +159,7 @@ fn main() -> ExitCode {
         Command::Compile(options) => compile::compile(&options),
         Command::Library(options) => library::library(&options),
         Command::Epilogues(options) => epilogues::epilogues(&options),
+        Command::Collectives(options) => collectives::collectives(&options),
         Command::Costs(options) => costs::costs(&options),
         Command::Cpu(options) => cpu::cpu(&options),
         Command::Sim(options) => sim::sim(&options),
