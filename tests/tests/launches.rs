@@ -139,8 +139,19 @@ fn every_operation_has_forms() {
     const OTHERS: [&str; 5] = ["instances", "instances_of", "of_rank", "of_rank_mut", "superblock"];
     let forms = graphs::forms();
     let mut operations = vec!["to_dense".to_string()];
-    let modules =
-        ["activation", "attention", "contract", "conv", "embedding", "linear", "loss", "norm", "optim", "sparse"];
+    let modules = [
+        "activation",
+        "attention",
+        "contract",
+        "conv",
+        "embedding",
+        "linear",
+        "loss",
+        "norm",
+        "optim",
+        "pool",
+        "sparse",
+    ];
     for module in modules {
         let path = root().join("triton-kernels/src").join(module).join("mod.rs");
         let source = std::fs::read_to_string(path).expect("the module");

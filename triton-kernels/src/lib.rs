@@ -40,6 +40,8 @@ pub mod operation;
 pub mod optim;
 #[cfg(feature = "parallel")]
 pub mod parallel;
+#[cfg(feature = "pool")]
+pub mod pool;
 #[cfg(feature = "linear")]
 pub mod select;
 #[cfg(feature = "softmax")]

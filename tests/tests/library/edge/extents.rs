@@ -9,6 +9,7 @@ use triton_kernels::contract::{Modes, ModesMut};
 use triton_kernels::conv::{Shifts, conv2d, conv2d_backward_input, conv2d_backward_weight, shift_conv};
 use triton_kernels::conv::{pixel_shuffle, pixel_shuffle_backward};
 use triton_kernels::linear::{gemm, gemm_batched};
+use triton_kernels::pool::*;
 use triton_kernels::sparse::*;
 use triton_kernels::{embedding::*, norm::*, softmax::*};
 
@@ -145,6 +146,32 @@ fn many(cases: &mut Vec<Case>) {
     });
     case("rows of the gradient of a pixel shuffle", |s, x, y| {
         pixel_shuffle_backward(x.view([1, 3 * MANY, 3, 1])?, 3, y.view_mut([1, MANY, 1, 9])?).launch(s)?;
+        Ok(1.0)
+    });
+    case("images of a maximum", |s, x, y| {
+        max_pool(x.view([MANY, 2, 2, 1])?, (2, 2), y.view_mut([MANY, 1, 1, 1])?).launch(s)?;
+        Ok(1.0)
+    });
+    case("rows of the gradient of a maximum", |s, x, y| {
+        let (shape, options) = ([1, MANY, 1, 1], ((3, 1), (1, 1), (1, 0)));
+        // Of equal pixels the first one is the greatest: the first pixel of two windows, the last one of none.
+        let gradient = max_pool_backward(x.view(shape)?, x.view(shape)?, options.0, y.view_mut(shape)?);
+        gradient.stride(options.1).padding(options.2).launch(s)?;
+        let found = s.download(y)?;
+        is("dx", &found[..1], 2.0)?;
+        is("dx", &found[1..MANY - 1], 1.0)?;
+        is("dx", &found[MANY - 1..MANY], 0.0)?;
+        Ok(f32::NAN)
+    });
+    case("rows of a mean", |s, x, y| {
+        let launch = avg_pool(x.view([1, MANY, 1, 1])?, (3, 1), y.view_mut([1, MANY, 1, 1])?);
+        launch.stride((1, 1)).padding((1, 0)).count_include_pad(false).launch(s)?;
+        Ok(1.0)
+    });
+    case("rows of the gradient of a mean", |s, x, y| {
+        // A pixel alone in its window.
+        let shape = [1, MANY, 1, 1];
+        avg_pool_backward(x.view(shape)?, (1, 1), y.view_mut(shape)?).launch(s)?;
         Ok(1.0)
     });
     case("groups of a norm", |s, x, y| {
