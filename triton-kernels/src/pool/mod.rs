@@ -4,10 +4,12 @@
 //! Channels are the axis that is read and written in vectors. Gradients are gathered: each pixel adds what the results that it is in have for it,
 //! in one order, so that a result is the same each time.
 
+mod adaptive;
 mod average;
 mod max;
 mod shape;
 
+pub use adaptive::{AdaptiveAvgPool, AdaptiveAvgPoolBackward, adaptive_avg_pool, adaptive_avg_pool_backward};
 pub use average::{AvgPool, AvgPoolBackward, avg_pool, avg_pool_backward};
 pub use max::{MaxPool, MaxPoolBackward, max_pool, max_pool_backward};
 

@@ -174,6 +174,13 @@ fn many(cases: &mut Vec<Case>) {
         avg_pool_backward(x.view(shape)?, (1, 1), y.view_mut(shape)?).launch(s)?;
         Ok(1.0)
     });
+    case("rows of means of parts, and images of their gradients", |s, x, y| {
+        let mut large = s.upload(&vec![f32::NAN; MANY])?;
+        adaptive_avg_pool(x.view([1, 7, 1, 1])?, large.view_mut([1, MANY, 1, 1])?).launch(s)?;
+        is("y", &s.download(&large)?, 1.0)?;
+        adaptive_avg_pool_backward(x.view([MANY, 2, 1, 1])?, y.view_mut([MANY, 1, 1, 1])?).launch(s)?;
+        Ok(2.0)
+    });
     case("groups of a norm", |s, x, y| {
         // The element of a group is its mean.
         let (w, shape) = (x.view([MANY])?, [1, MANY, 1]);
