@@ -79,7 +79,7 @@ impl Windows {
         }
         let reach = [0, 1].map(|axis| dilation[axis] * (window[axis] - 1) + 1);
         let fits = (0..2).all(|axis| padding[axis] <= reach[axis] / 2);
-        let fix = "every window holds a pixel";
+        let fix = "every window holds a pixel; `pad` pads an image by more";
         call.value("padding", format_args!("{padding:?}"), fits, "at most half of the window", fix)?;
         let counts = (0..2).map(|axis| pixels[axis].saturating_add(2 * reach[axis]));
         let counts = counts.chain([window[0] * window[1]]);

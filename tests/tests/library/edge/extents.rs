@@ -181,6 +181,14 @@ fn many(cases: &mut Vec<Case>) {
         adaptive_avg_pool_backward(x.view([MANY, 2, 1, 1])?, y.view_mut([MANY, 1, 1, 1])?).launch(s)?;
         Ok(2.0)
     });
+    case("rows of a padded image and of its gradient", |s, x, y| {
+        let (kind, mut large) = (Padding::Replicate, s.upload(&vec![f32::NAN; MANY])?);
+        pad(x.view([1, 3, 1, 1])?, (MANY - 4, 1), (0, 0), kind, large.view_mut([1, MANY, 1, 1])?).launch(s)?;
+        is("y", &s.download(&large)?, 1.0)?;
+        let (dy, shape) = (x.view([1, MANY + 2, 1, 1])?, [1, MANY, 1, 1]);
+        pad_backward(dy, (2, 0), (0, 0), Padding::Zeros, y.view_mut(shape)?).launch(s)?;
+        Ok(1.0)
+    });
     case("groups of a norm", |s, x, y| {
         // The element of a group is its mean.
         let (w, shape) = (x.view([MANY])?, [1, MANY, 1]);
