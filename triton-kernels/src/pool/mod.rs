@@ -1,4 +1,4 @@
-//! Pooling and padding of images, with their gradients.
+//! Pooling of images, images in another size, and padding, with their gradients.
 //!
 //! The axes of views are those of NHWC, \[n, h, w, c\], as of [convolutions](crate::conv); an image that is stored NCHW is passed as a permuted view.
 //! Channels are the axis that is read and written in vectors. Gradients are gathered: each pixel adds what the results that it is in have for it,
@@ -9,11 +9,13 @@ mod average;
 mod max;
 mod pad;
 mod shape;
+mod upsample;
 
 pub use adaptive::{AdaptiveAvgPool, AdaptiveAvgPoolBackward, adaptive_avg_pool, adaptive_avg_pool_backward};
 pub use average::{AvgPool, AvgPoolBackward, avg_pool, avg_pool_backward};
 pub use max::{MaxPool, MaxPoolBackward, max_pool, max_pool_backward};
 pub use pad::{Pad, PadBackward, Padding, pad, pad_backward};
+pub use upsample::{Interpolation, Upsample, UpsampleBackward, upsample, upsample_backward};
 
 /// The shape \[n, p, q, c\] of the output of [`max_pool`] and [`avg_pool`], of x \[n, h, w, c\].
 ///

@@ -181,6 +181,14 @@ fn many(cases: &mut Vec<Case>) {
         adaptive_avg_pool_backward(x.view([MANY, 2, 1, 1])?, y.view_mut([MANY, 1, 1, 1])?).launch(s)?;
         Ok(2.0)
     });
+    case("rows of an image in another size and of its gradient", |s, x, y| {
+        let mut large = s.upload(&vec![f32::NAN; 2 * MANY])?;
+        upsample(x.view([1, 7, 1, 1])?, Interpolation::Nearest, large.view_mut([1, 2 * MANY, 1, 1])?).launch(s)?;
+        is("y", &s.download(&large)?, 1.0)?;
+        let shape = [MANY, 2, 1, 1];
+        upsample_backward(x.view(shape)?, Interpolation::Nearest, y.view_mut([MANY, 1, 1, 1])?).launch(s)?;
+        Ok(2.0)
+    });
     case("rows of a padded image and of its gradient", |s, x, y| {
         let (kind, mut large) = (Padding::Replicate, s.upload(&vec![f32::NAN; MANY])?);
         pad(x.view([1, 3, 1, 1])?, (MANY - 4, 1), (0, 0), kind, large.view_mut([1, MANY, 1, 1])?).launch(s)?;

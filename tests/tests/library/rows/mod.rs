@@ -26,7 +26,7 @@ macro_rules! files {
     };
 }
 
-files! { column_sums softmax norm activation distance dropout loss optim groups; subjects adaptive lookup pad pool shuffle sharded }
+files! { column_sums softmax norm activation distance dropout loss optim groups; subjects adaptive lookup pad pool shuffle sharded upsample }
 
 /// A function of rows, applied to each.
 fn by_rows<A>(x: &[A], columns: usize, f: impl Fn(usize, &[A]) -> Vec<Number>) -> Vec<Number> {
