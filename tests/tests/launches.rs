@@ -150,6 +150,7 @@ fn every_operation_has_forms() {
         "norm",
         "optim",
         "pool",
+        "reduce",
         "sparse",
     ];
     for module in modules {

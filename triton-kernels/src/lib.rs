@@ -42,6 +42,8 @@ pub mod optim;
 pub mod parallel;
 #[cfg(feature = "pool")]
 pub mod pool;
+#[cfg(feature = "reduce")]
+pub mod reduce;
 #[cfg(feature = "linear")]
 pub mod select;
 #[cfg(feature = "softmax")]

@@ -128,6 +128,12 @@ impl<V: Shaped> Operand<V> {
 }
 
 impl<V> Operand<V> {
+    /// One of these extents that a kernel cannot take: the error is that of the launch, unless a check of extents has another one.
+    #[cfg(feature = "reduce")]
+    pub(crate) fn failed(shape: &[usize], error: impl Into<Error>) -> Operand<V> {
+        Operand { shape: Extents::new(shape), of: Err(Unmerged::Error(error.into().into())) }
+    }
+
     /// One whose axes from `at` on are merged.
     #[allow(private_bounds, reason = "views alone are merged")]
     pub(crate) fn merged<W: Merge<M, Merged = V>, const M: usize>(of: W, at: usize) -> Operand<V> {

@@ -10,6 +10,7 @@ use triton_kernels::conv::{Shifts, conv2d, conv2d_backward_input, conv2d_backwar
 use triton_kernels::conv::{pixel_shuffle, pixel_shuffle_backward};
 use triton_kernels::linear::{gemm, gemm_batched};
 use triton_kernels::pool::*;
+use triton_kernels::reduce::{sum, var};
 use triton_kernels::sparse::*;
 use triton_kernels::{embedding::*, norm::*, softmax::*};
 
@@ -75,6 +76,15 @@ fn many(cases: &mut Vec<Case>) {
         };
         case(name, run);
     }
+    case("batches of a reduction of columns", |s, x, y| {
+        sum(x.view([MANY, 2, 3])?, 1, y.view_mut([MANY, 3])?).launch(s)?;
+        Ok(2.0)
+    });
+    case("batches of a variance of rows", |s, x, y| {
+        let apart = x.view([MANY, 3, 2])?.permute([0, 2, 1])?;
+        var(apart, 1, y.view_mut([MANY, 3])?).launch(s)?;
+        Ok(0.0)
+    });
     case("products of a batch", |s, x, y| {
         let a = x.view([MANY, 1, 1])?;
         gemm_batched(a, a, y.view_mut([MANY, 1, 1])?).launch(s)?;

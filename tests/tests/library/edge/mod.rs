@@ -6,6 +6,7 @@ mod extents;
 mod large;
 mod norms;
 mod products;
+mod reductions;
 mod reported;
 mod rows;
 mod sparse;
@@ -29,9 +30,16 @@ const KNOWN: &[(&str, &str)] =
 
 fn cases() -> Vec<Case> {
     let mut cases = reported::cases();
-    for of in
-        [rows::cases, norms::cases, sums::cases, products::cases, convolutions::cases, attention::cases, sparse::cases]
-    {
+    for of in [
+        rows::cases,
+        norms::cases,
+        sums::cases,
+        reductions::cases,
+        products::cases,
+        convolutions::cases,
+        attention::cases,
+        sparse::cases,
+    ] {
         cases.extend(of());
     }
     for (prefix, why) in KNOWN {

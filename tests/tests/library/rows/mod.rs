@@ -26,7 +26,9 @@ macro_rules! files {
     };
 }
 
-files! { column_sums softmax norm activation distance dropout loss optim groups; subjects adaptive lookup pad pool shuffle sharded upsample }
+files! { column_sums softmax norm activation distance dropout loss optim groups; subjects adaptive lookup pad pool reduce sharded shuffle upsample }
+
+pub use reduce::{ALL, over};
 
 /// A function of rows, applied to each.
 fn by_rows<A>(x: &[A], columns: usize, f: impl Fn(usize, &[A]) -> Vec<Number>) -> Vec<Number> {

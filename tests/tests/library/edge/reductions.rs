@@ -1,0 +1,46 @@
+//! Reductions at the edge.
+
+use super::subject::{Arrays, Subject, put, room};
+use crate::harness::hostile::Draw;
+use crate::harness::{Case, Order, Outcome, Scalar};
+use crate::reference::reduce as reference;
+use crate::rows::{ALL, over};
+use triton::prelude::*;
+use triton_kernels::FloatElement;
+use triton_kernels::reduce::Reduction;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    of::<f32>(&mut cases);
+    of::<f16>(&mut cases);
+    of::<bf16>(&mut cases);
+    cases
+}
+
+fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
+    for reduction in ALL {
+        // Rows, columns, and both in strips.
+        for shape in [[5, 37, 1], [2, 37, 5], [1, 17_000, 1], [1, 700, 3]] {
+            cases.push(of_reduction::<T>(reduction, shape, Draw::Normal).locality());
+        }
+        let most = match reduction {
+            Reduction::Var | Reduction::Norm => 1e15,
+            Reduction::Sum | Reduction::Mean => T::range()[2] / 64.0,
+            Reduction::Max | Reduction::Min | Reduction::Any | Reduction::All => f64::INFINITY,
+        };
+        for shape in [[5, 37, 1], [2, 37, 5]] {
+            cases.push(of_reduction::<T>(reduction, shape, Draw::Edge(most)).finite());
+        }
+    }
+}
+
+fn of_reduction<T: FloatElement + Scalar>(reduction: Reduction, shape: [usize; 3], draw: Draw) -> Subject {
+    let [p, r, q] = shape;
+    let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
+        let (x, mut y) = (put::<T, 3>(stream, shape, Order::Rows, &of[0])?, room::<T, 2>(stream, [p, q], Order::Rows)?);
+        over(reduction, x.view()?, 1, y.view_mut()?).launch(stream)?;
+        Ok(vec![y.get(stream)?])
+    };
+    let wanted = move |of: &[Vec<f64>]| vec![reference::reduce(&of[0], shape, reduction, 1)];
+    Subject::new::<T>(format!("reduce {reduction:?} {shape:?}"), [(p * r * q, draw)], run, wanted)
+}

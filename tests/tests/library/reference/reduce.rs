@@ -1,0 +1,40 @@
+//! Reductions in `f64`.
+
+use super::number::{Number, Total};
+use triton_kernels::reduce::Reduction;
+
+/// One of elements in their order.
+fn of(x: &[f64], reduction: Reduction, correction: usize) -> Number {
+    let n = x.len();
+    let sum = |terms: &mut dyn Iterator<Item = Number>| {
+        let mut total = Total::default();
+        terms.for_each(|term| total += term);
+        total.number()
+    };
+    let mean = |of: Number, n: usize| of * (1.0 / n as f64);
+    let extreme = |first: f64, is_better: fn(f64, f64) -> bool| {
+        let of = |most: f64, x: &f64| if x.is_nan() || is_better(*x, most) { *x } else { most };
+        Number::from(x.iter().fold(first, of))
+    };
+    let truth = |is: bool| Number::from(f64::from(u8::from(is)));
+    let mut numbers = x.iter().map(|x| Number::from(*x));
+    match reduction {
+        Reduction::Sum => sum(&mut numbers),
+        Reduction::Mean => mean(sum(&mut numbers), n),
+        Reduction::Max => extreme(f64::NEG_INFINITY, |a, b| a > b),
+        Reduction::Min => extreme(f64::INFINITY, |a, b| a < b),
+        Reduction::Var => {
+            let middle = mean(sum(&mut numbers), n);
+            mean(sum(&mut x.iter().map(|x| (middle - *x).square())), n.saturating_sub(correction))
+        }
+        Reduction::Norm => sum(&mut numbers.map(Number::square)).sqrt(),
+        Reduction::Any => truth(x.iter().any(|x| *x != 0.0)),
+        Reduction::All => truth(x.iter().all(|x| *x != 0.0)),
+    }
+}
+
+/// Of an array of these extents, over the second axis.
+pub fn reduce(x: &[f64], [p, r, q]: [usize; 3], reduction: Reduction, correction: usize) -> Vec<Number> {
+    let along = |i: usize, j: usize| (0..r).map(|k| x[(i * r + k) * q + j]).collect::<Vec<_>>();
+    (0..p).flat_map(|i| (0..q).map(move |j| of(&along(i, j), reduction, correction))).collect()
+}

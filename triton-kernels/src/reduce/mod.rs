@@ -1,0 +1,10 @@
+//! Reductions over axes: sums, means, variances, norms, the greatest and the least element, and whether elements are not 0.
+//!
+//! Sums are in `f32`, in an order that follows from the shapes: a result is the same each time. The result is rounded once, to the type of x.
+
+mod axes;
+mod kernels;
+mod over;
+
+pub use axes::Axes;
+pub use over::{Reduce, Reduction, all, any, max, mean, min, norm, reduce, sum, var};
