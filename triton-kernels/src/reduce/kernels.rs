@@ -173,3 +173,28 @@ pub(super) fn of_strips<T: Float>(
     y.store([b, j], value.to::<T>());
     single.store([b, j], value);
 }
+
+/// The sums so far of R rows, tile after tile, from the start or from the end of a row.
+#[triton::kernel(T = [f32, f16, bf16], configs = [
+    (R = 1, N = 2048, num_warps = 8, general = true), (R = 16, N = 128, num_warps = 8),
+], targets = ["sm_80"], tune = [R, N])]
+pub(super) fn cumsum_kernel<T: Float, const R: i32, const N: i32>(x: Tensor<T, 2>, y: TensorMut<T, 2>, reverse: bool) {
+    let (i, n) = (program_id(0) * R, x.dim(1).to::<i32>());
+    let mut carry = zeros::<f32>([R, 1]);
+    let k = arange(0, N).expand_dims(0);
+    if reverse {
+        let last = (n - 1) / N * N;
+        for before in (0..n).step_by(N) {
+            let j = last - before;
+            let v = scan_reverse(x.load([i, j], [R, N]).to::<f32>(), 1, |a, b| a + b) + carry;
+            y.store([i, j], v.to::<T>());
+            carry = sum_axis(select(k == 0, v, 0.0), 1).expand_dims(1);
+        }
+    } else {
+        for j in (0..n).step_by(N) {
+            let v = cumsum(x.load([i, j], [R, N]).to::<f32>(), 1) + carry;
+            y.store([i, j], v.to::<T>());
+            carry = sum_axis(select(k == N - 1, v, 0.0), 1).expand_dims(1);
+        }
+    }
+}

@@ -299,7 +299,7 @@ pub fn mean<'a, T: FloatElement, const R: usize, const Q: usize>(
     over("mean", x, axes.into(), y, Reduction::Mean)
 }
 
-/// The greatest element of x over axes, as `torch.amax` with `dim`. Of no elements it is −∞.
+/// The greatest element of x over axes, as `torch.amax` with `dim`. Of no elements it is −∞. [`argmax`](super::argmax) gives its index.
 ///
 /// A NaN makes the result that it is an element of NaN. Axes and extents are as of [`sum`].
 ///
@@ -325,7 +325,7 @@ pub fn max<'a, T: FloatElement, const R: usize, const Q: usize>(
     over("max", x, axes.into(), y, Reduction::Max)
 }
 
-/// The least element of x over axes, as `torch.amin` with `dim`. Of no elements it is +∞.
+/// The least element of x over axes, as `torch.amin` with `dim`. Of no elements it is +∞. [`argmin`](super::argmin) gives its index.
 ///
 /// A NaN makes the result that it is an element of NaN. Axes and extents are as of [`sum`].
 ///

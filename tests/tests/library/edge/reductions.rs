@@ -1,13 +1,13 @@
-//! Reductions at the edge.
+//! Reductions and scans at the edge.
 
-use super::subject::{Arrays, Subject, put, room};
+use super::subject::{Arrays, Subject, by_rows, put, room};
 use crate::harness::hostile::Draw;
 use crate::harness::{Case, Order, Outcome, Scalar};
 use crate::reference::reduce as reference;
 use crate::rows::{ALL, over};
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::reduce::Reduction;
+use triton_kernels::reduce::{Reduction, cumsum};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -32,6 +32,23 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
             cases.push(of_reduction::<T>(reduction, shape, Draw::Edge(most)).finite());
         }
     }
+    for reverse in [false, true] {
+        for shape in [[5, 37], [2, 4100]] {
+            cases.push(of_cumsum::<T>(shape, reverse, Draw::Normal).locality());
+        }
+        cases.push(of_cumsum::<T>([5, 37], reverse, Draw::Edge(T::range()[2] / 64.0)).finite());
+    }
+}
+
+fn of_cumsum<T: FloatElement + Scalar>(shape: [usize; 2], reverse: bool, draw: Draw) -> Subject {
+    let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
+        let (x, mut y) = (put::<T, 2>(stream, shape, Order::Rows, &of[0])?, room::<T, 2>(stream, shape, Order::Rows)?);
+        let launch = cumsum(x.view()?, y.view_mut()?);
+        if reverse { launch.reverse() } else { launch }.launch(stream)?;
+        Ok(vec![y.get(stream)?])
+    };
+    let wanted = move |of: &[Vec<f64>]| vec![by_rows(&of[0], shape[1], |_, row| reference::cumsum(row, reverse))];
+    Subject::new::<T>(format!("cumsum {shape:?}, reverse {reverse}"), [(shape[0] * shape[1], draw)], run, wanted)
 }
 
 fn of_reduction<T: FloatElement + Scalar>(reduction: Reduction, shape: [usize; 3], draw: Draw) -> Subject {

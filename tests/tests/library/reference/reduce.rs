@@ -1,4 +1,4 @@
-//! Reductions in `f64`.
+//! Reductions and scans in `f64`.
 
 use super::number::{Number, Total};
 use triton_kernels::reduce::Reduction;
@@ -37,4 +37,29 @@ fn of(x: &[f64], reduction: Reduction, correction: usize) -> Number {
 pub fn reduce(x: &[f64], [p, r, q]: [usize; 3], reduction: Reduction, correction: usize) -> Vec<Number> {
     let along = |i: usize, j: usize| (0..r).map(|k| x[(i * r + k) * q + j]).collect::<Vec<_>>();
     (0..p).flat_map(|i| (0..q).map(move |j| of(&along(i, j), reduction, correction))).collect()
+}
+
+/// Where the greatest element is, or with `least` the least one: the first one of equal ones, or the first NaN; −1 of nothing.
+pub fn argmax(x: &[f64], least: bool) -> f64 {
+    if let Some(at) = x.iter().position(|x| x.is_nan()) {
+        return at as f64;
+    }
+    let best = x.iter().copied().reduce(|a, b| if least { a.min(b) } else { a.max(b) });
+    best.and_then(|best| x.iter().position(|x| *x == best)).map_or(-1.0, |at| at as f64)
+}
+
+/// The sums of all elements up to each, or from each on.
+pub fn cumsum(x: &[f64], reverse: bool) -> Vec<Number> {
+    let mut total = Total::default();
+    let mut next = |x: &f64| {
+        total += *x;
+        total.number()
+    };
+    if reverse {
+        let mut sums: Vec<Number> = x.iter().rev().map(next).collect();
+        sums.reverse();
+        sums
+    } else {
+        x.iter().map(&mut next).collect()
+    }
 }
