@@ -145,6 +145,7 @@ fn every_operation_has_forms() {
         "contract",
         "conv",
         "embedding",
+        "index",
         "linear",
         "loss",
         "norm",

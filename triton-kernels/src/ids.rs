@@ -1,6 +1,8 @@
 //! Numbers of rows or classes, of either width.
 
 use crate::Result;
+#[cfg(feature = "index")]
+use crate::operation::Call;
 use crate::operation::{Extents, Operand, Shaped};
 use triton::prelude::*;
 
@@ -35,6 +37,24 @@ impl<'a> Ids<'a> {
         Ok(match self.0 {
             Width::I32(of) => Numbers::I32(of.take(op, operand)?),
             Width::I64(of) => Numbers::I64(of.take(op, operand)?),
+        })
+    }
+
+    /// They, as rows, for kernels that take both widths: one of the views has no elements.
+    ///
+    /// # Errors
+    /// [`Error::Merge`](crate::Error::Merge).
+    #[cfg(feature = "index")]
+    pub(crate) fn rows(
+        self,
+        call: Call<'a>,
+        operand: &'static str,
+        shape: [usize; 2],
+    ) -> Result<(View<'a, i32, 2>, View<'a, i64, 2>)> {
+        let none = call.stream.device();
+        Ok(match self.numbers(call.op, operand)? {
+            Numbers::I32(of) => (of.split(0, shape)?, View::none(none)),
+            Numbers::I64(of) => (View::none(none), of.split(0, shape)?),
         })
     }
 }

@@ -28,6 +28,8 @@ mod flat;
 pub mod functions;
 mod grid;
 mod ids;
+#[cfg(feature = "index")]
+pub mod index;
 #[cfg(feature = "linear")]
 pub mod linear;
 #[cfg(feature = "loss")]

@@ -74,7 +74,8 @@ fn embedding_ordered_kernel<T: Float, I: Int>(
     }
 }
 
-/// out\[i\] = table\[ids\[i\]\], as `torch.nn.functional.embedding`. Of an id that is negative, or not less than the number of entries, the row is 0.
+/// out\[i\] = table\[ids\[i\]\], as `torch.nn.functional.embedding`, and as `torch.index_select` of rows. Of an id that is negative, or not
+/// less than the number of entries, the row is 0.
 ///
 /// A row is copied to the bit, and no other is read.
 ///
@@ -124,7 +125,8 @@ pub fn embedding<T: FloatElement>(
     Ok(())
 }
 
-/// dtable\[ids\[i\]\] += dy\[i\]: the gradient of [`embedding`], added to what is there. Ids that are out of range add nothing.
+/// dtable\[ids\[i\]\] += dy\[i\]: the gradient of [`embedding`], added to what is there, as `torch.index_add` of rows. Ids that are out of
+/// range add nothing.
 ///
 /// Additions are atomic, in any order, so that last bits may differ between launches; see [`deterministic`](EmbeddingBackward::deterministic).
 ///
