@@ -10,12 +10,17 @@ use triton_kernels::sparse::{BlockLayout, BlockMask};
 
 const SHAPE: Shape = Shape { batch: 2, context: 64, width: 64, heads: 4 };
 
+/// A world of one.
+fn alone(stream: &Stream) -> Result<Communicator> {
+    Ok(Communicator::alone(stream.device()).map_err(triton::Error::from)?)
+}
+
 #[test]
 fn all_blocks_are_dense_attention() -> Result<()> {
     let stream = Device::cpu().stream()?;
     let layout = BlockLayout::new(&stream, 16, &BlockMask::causal(4).repeat(4))?;
     let outputs = [Attention::dense(), Attention::sparse(&stream, &SHAPE, layout)?].map(|mut attention| {
-        let mut block = Block::new(&stream, &Communicator::alone(stream.device())?, SHAPE, |v| v)?;
+        let mut block = Block::new(&stream, &alone(&stream)?, SHAPE, |v| v)?;
         // After steps, so that gradients count too.
         for _ in 0..3 {
             block.step(&stream, &mut attention)?;
@@ -34,7 +39,7 @@ fn the_loss_falls() -> Result<()> {
     let stream = Device::cpu().stream()?;
     let layout = BlockLayout::new(&stream, 16, &pattern(4).repeat(4))?;
     for mut attention in [Attention::dense(), Attention::sparse(&stream, &SHAPE, layout)?] {
-        let mut block = Block::new(&stream, &Communicator::alone(stream.device())?, SHAPE, |v| v)?;
+        let mut block = Block::new(&stream, &alone(&stream)?, SHAPE, |v| v)?;
         let mut losses = Vec::new();
         for _ in 0..6 {
             block.step(&stream, &mut attention)?;
