@@ -177,11 +177,6 @@ fn resolve(range: impl RangeBounds<usize>, len: usize) -> Result<(usize, usize)>
 }
 
 impl<'a, T: Element> BufferSlice<'a, T> {
-    /// Elements of an allocation, which are in it.
-    pub(crate) fn of(allocation: &'a Arc<Allocation>, start: usize, len: usize) -> BufferSlice<'a, T> {
-        BufferSlice { allocation, start, len, element: PhantomData }
-    }
-
     /// A range of this range.
     ///
     /// # Errors
@@ -201,11 +196,6 @@ impl<'a, T: Element> BufferSlice<'a, T> {
 }
 
 impl<'a, T: Element> BufferSliceMut<'a, T> {
-    /// Elements of an allocation, which are in it and are borrowed exclusively.
-    pub(crate) fn of(allocation: &'a Arc<Allocation>, start: usize, len: usize) -> BufferSliceMut<'a, T> {
-        BufferSliceMut { allocation, start, len, element: PhantomData }
-    }
-
     /// A range of this range, for reading.
     ///
     /// # Errors

@@ -5,12 +5,11 @@
 //! indices against the extents only; this is why launching it is safe.
 
 use crate::allocation::Allocation;
-use crate::buffer::{BufferSlice, BufferSliceMut};
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::foreign::Foreign;
-use crate::layout::{Layout, contiguous};
+use crate::layout::Layout;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -216,28 +215,6 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
         Ok(View { layout: self.layout.with_strides(strides)?, ..self })
     }
 
-    /// The elements as a slice of their buffer, in row-major order: for copies.
-    ///
-    /// # Errors
-    /// [`Error::Contiguous`](crate::Error::Contiguous) of a view with gaps, [`Error::Foreign`](crate::Error::Foreign) of memory that is not a buffer's.
-    ///
-    /// ```
-    /// use triton_runtime::{Device, Result};
-    ///
-    /// # fn main() -> Result<()> {
-    /// let stream = Device::cpu().stream()?;
-    /// let (x, mut y) = (stream.tensor(&[1, 2, 3, 4], [2, 2])?, stream.zeros::<i32>(2)?);
-    /// stream.copy(&x.narrow(0, 1..)?.into_slice()?, &mut y)?;
-    /// assert_eq!(stream.download(&y)?, [3, 4]);
-    /// assert!(x.narrow(1, 1..)?.into_slice().is_err());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn into_slice(self) -> Result<BufferSlice<'a, T>> {
-        let (allocation, start, len) = in_buffer(&self)?;
-        Ok(BufferSlice::of(allocation, start, len))
-    }
-
     /// Who has the memory.
     #[inline]
     pub(crate) fn memory(&self) -> Memory<'a> {
@@ -249,17 +226,6 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     pub(crate) fn bytes(&self) -> u64 {
         self.layout.bytes::<T>()
     }
-}
-
-/// The buffer of a contiguous view, its first element there, and its length.
-fn in_buffer<'a, T: Element, const R: usize>(view: &View<'a, T, R>) -> Result<(&'a Arc<Allocation>, usize, usize)> {
-    let len = contiguous(&view.shape(), &view.strides())?;
-    let Memory::Buffer(allocation) = view.memory() else {
-        let reason = "a slice is of a buffer; copy by a kernel, or by the owner of the memory".to_string();
-        return Err(Error::Foreign { address: view.address(), device: view.device().to_string(), reason });
-    };
-    let bytes = if len == 0 { 0 } else { view.address() - allocation.address() };
-    Ok((allocation, bytes as usize / size_of::<T>(), len))
 }
 
 impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
@@ -314,15 +280,6 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
     pub fn split_at(self, axis: usize, index: usize) -> Result<(ViewMut<'a, T, R>, ViewMut<'a, T, R>)> {
         let [before, after] = self.layout.split_at(axis, index)?;
         Ok((ViewMut { layout: before, ..self }, ViewMut { memory: self.memory, layout: after, element: PhantomData }))
-    }
-
-    /// The elements as a slice of their buffer that may be written: see [`View::into_slice`].
-    ///
-    /// # Errors
-    /// Those of [`View::into_slice`].
-    pub fn into_slice_mut(self) -> Result<BufferSliceMut<'a, T>> {
-        let (allocation, start, len) = in_buffer(&self.into_read())?;
-        Ok(BufferSliceMut::of(allocation, start, len))
     }
 
     /// The same elements, for reading.
