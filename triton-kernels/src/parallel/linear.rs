@@ -32,8 +32,8 @@ pub struct RowLinear<'a, T> {
 /// use triton::prelude::*;
 /// use triton_kernels::parallel::row_linear;
 ///
-/// # fn main() -> Result<(), triton_collective::Error> {
-/// let y = on_all(&[Device::cpu(), Device::cpu()], |communicator| {
+/// # fn main() -> triton_kernels::Result<()> {
+/// let y = on_all(&[Device::cpu(), Device::cpu()], |communicator| -> triton_kernels::Result<Vec<f32>> {
 ///     let stream = communicator.device().stream()?;
 ///     // x is [1, 2], and w is [2, 2]: each rank has a column of x and a row of w.
 ///     let (x, w) = match communicator.rank() {
@@ -41,7 +41,7 @@ pub struct RowLinear<'a, T> {
 ///         _ => (stream.tensor(&[10.0f32], [1, 1])?, stream.tensor(&[3.0f32, 4.0], [1, 2])?),
 ///     };
 ///     let mut y = stream.tensor_uninit::<f32, _>([1, 2])?;
-///     row_linear(communicator, &x, &w, &mut y).launch(&stream).map_err(triton::Error::from)?;
+///     row_linear(communicator, &x, &w, &mut y).launch(&stream)?;
 ///     Ok(stream.download(&y)?)
 /// })?;
 /// assert_eq!(y, [[31.0, 42.0], [31.0, 42.0]]);
@@ -147,15 +147,15 @@ pub struct ColumnLinearBackward<'a, T, W, B> {
 /// use triton_collective::on_all;
 /// use triton_kernels::parallel::column_linear_backward;
 ///
-/// # fn main() -> Result<(), triton_collective::Error> {
-/// let dx = on_all(&[Device::cpu(), Device::cpu()], |communicator| {
+/// # fn main() -> triton_kernels::Result<()> {
+/// let dx = on_all(&[Device::cpu(), Device::cpu()], |communicator| -> triton_kernels::Result<Vec<f32>> {
 ///     let stream = communicator.device().stream()?;
 ///     let x = stream.tensor(&[5.0f32, 6.0], [1, 2])?;
 ///     let w = stream.tensor(&[[1.0f32, 2.0], [3.0, 4.0]][communicator.rank()], [2, 1])?;
 ///     let dy = stream.tensor(&[[1.0f32], [10.0]][communicator.rank()], [1, 1])?;
 ///     let (mut dx, mut dw) = (stream.tensor_uninit([1, 2])?, stream.tensor_uninit::<f32, _>([2, 1])?);
 ///     let gradients = column_linear_backward(communicator, &x, &w, &dy, &mut dx).dw(&mut dw);
-///     gradients.launch(&stream).map_err(triton::Error::from)?;
+///     gradients.launch(&stream)?;
 ///     Ok(stream.download(&dx)?)
 /// })?;
 /// assert_eq!(dx, [[31.0, 42.0], [31.0, 42.0]]);
