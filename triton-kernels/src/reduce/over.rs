@@ -87,8 +87,7 @@ pub fn reduce<T: FloatElement>(
     #[axes(p, r, q)] x: View<T, 3>,
     reduction: Reduction,
     #[axes(p, q)] mut y: ViewMut<T, 2>,
-    /// Of a variance: what is subtracted from the number of elements before it divides, 1 if nothing is said. 0 is the variance of the elements
-    /// themselves.
+    /// Degrees of freedom that a variance subtracts from the number of elements: 1 by default (Bessel's correction), 0 for the biased variance.
     correction: Option<usize>,
 ) -> Result<()> {
     let [p, r, q] = x.shape();
