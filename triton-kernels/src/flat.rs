@@ -75,7 +75,7 @@ pub(crate) fn programs([rows, columns]: [usize; 2], of_rows: i32, of_columns: i3
 
 /// Where the tile of this program begins.
 #[triton::function]
-pub(crate) fn corner<const R: i32, const N: i32>(columns: i32) -> (i32, i32) {
+pub fn corner<const R: i32, const N: i32>(columns: i32) -> (i32, i32) {
     let across = (columns + (N - 1)) / N;
     let program = program_id(0);
     (program / across * R, program % across * N)

@@ -9,7 +9,7 @@
 //! Views have a fixed order of axes. Their order in memory is what strides say, so that a transposed operand is a transposed view: any
 //! stride and any alignment gives the same result, at another speed. An extent of 0 is allowed.
 
-#![cfg_attr(not(feature = "default"), allow(dead_code, reason = "what families share is not used by each"))]
+#![cfg_attr(not(feature = "default"), allow(dead_code, unused_imports, reason = "what families share is not used by each"))]
 
 pub mod activation;
 #[cfg(feature = "attention")]
@@ -18,9 +18,12 @@ pub mod attention;
 pub mod contract;
 #[cfg(feature = "conv")]
 pub mod conv;
+mod divisor;
 #[cfg(feature = "dropout")]
 pub mod dropout;
 mod element;
+#[cfg(feature = "elementwise")]
+pub mod elementwise;
 #[cfg(feature = "embedding")]
 pub mod embedding;
 mod error;
@@ -62,11 +65,15 @@ pub use ids::Ids;
 pub use sums::Sums;
 
 /// What macros of this crate need where they are expanded. Not public: it changes with every version.
-#[cfg(feature = "linear")]
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::divisor::quotient;
+    pub use crate::flat::corner;
+    #[cfg(feature = "linear")]
     pub use crate::linear::kernels::with::{store_product, store_split_product};
+    #[cfg(feature = "linear")]
     pub use crate::linear::with::{Arguments, Product, Run, tell};
+    #[cfg(feature = "linear")]
     pub use crate::select::{Kernel, Order};
     pub use triton;
 }

@@ -1,5 +1,6 @@
 //! The macros of `triton-kernels`.
 
+mod elementwise;
 // The file of `triton-kernels`, so that programs and the macro read a notation alike.
 #[allow(unreachable_pub, reason = "what is public in a library is not in a crate of macros")]
 mod notation;
@@ -20,6 +21,20 @@ use syn::{Expr, LitStr, Path, Token};
 #[proc_macro]
 pub fn contract(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse::<Contract>(input).and_then(|contract| contract.expand());
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// An operation of elements, which are broadcast as NumPy does: a closure over tiles becomes a function of operands of any number of axes, types and
+/// strides.
+///
+/// ```ignore
+/// elementwise!(pub axpy, |x: bf16, y: bf16; factor: f32| -> bf16 { x * factor + y });
+/// ```
+///
+/// What it declares is described in the module `elementwise` of `triton-kernels`.
+#[proc_macro]
+pub fn elementwise(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let expanded = syn::parse::<elementwise::Elementwise>(input).map(|elementwise| elementwise.expand());
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 

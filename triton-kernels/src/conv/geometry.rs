@@ -1,5 +1,6 @@
 //! The numbers that the kernels of convolutions find their elements by.
 
+use crate::divisor::Divisor;
 use crate::grid::MOST;
 
 /// The most parts of a reduction: the last program to arrive adds them one by one.
@@ -13,34 +14,6 @@ pub(super) fn places(extent: usize, window: usize, stride: usize, padding: usize
     // A window without elements is everywhere, as an empty sum is.
     let reach = dilation * window.saturating_sub(1) + 1;
     (extent + 2 * padding).checked_sub(reach).map_or(0, |free| free / stride + 1)
-}
-
-/// A number that is divided by, as `mul_hi` and a shift divide: exact for dividends below 2³¹ (Granlund and Montgomery, "Division by
-/// invariant integers using multiplication", 1994, section 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Divisor {
-    /// 0 if the quotient is the dividend.
-    pub(super) magic: u32,
-    pub(super) shift: u32,
-}
-
-impl Divisor {
-    pub(super) fn new(divisor: usize) -> Divisor {
-        if divisor <= 1 {
-            return Divisor { magic: 0, shift: 0 };
-        }
-        let bits = usize::BITS - (divisor - 1).leading_zeros();
-        let magic = (1u64 << (31 + bits)).div_ceil(divisor as u64);
-        Divisor { magic: magic as u32, shift: bits - 1 }
-    }
-
-    #[cfg(test)]
-    fn quotient(self, dividend: u32) -> u32 {
-        if self.magic == 0 {
-            return dividend;
-        }
-        ((u64::from(dividend) * u64::from(self.magic)) >> 32) as u32 >> self.shift
-    }
 }
 
 /// The places of a window along one axis that an output sees: element i of the window's `count` is at `first + i · step` of the weights, and
@@ -196,20 +169,7 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use super::{Divisor, Taps, even_splits, places, splits};
-
-    #[test]
-    fn divisors_are_exact() {
-        let top = i32::MAX as u32;
-        for divisor in (1..2000).chain([4095, 4096, 4097, 65_535, 65_537, 1 << 20, (1 << 30) - 1, 1 << 30]) {
-            let by = Divisor::new(divisor);
-            let near = |multiple: u32| [multiple.saturating_sub(1), multiple, multiple.saturating_add(1).min(top)];
-            let last = top / divisor as u32 * divisor as u32;
-            for dividend in [0, 1, 2, 12_345, top].into_iter().chain(near(divisor as u32)).chain(near(last)) {
-                assert_eq!(by.quotient(dividend), dividend / divisor as u32, "{dividend} / {divisor}");
-            }
-        }
-    }
+    use super::{Taps, even_splits, places, splits};
 
     #[test]
     fn taps_of_inputs_are_those_of_outputs_the_other_way() {

@@ -4,23 +4,10 @@
 //! channels of the input. What is outside the image is out of bounds of a view, and so 0: there is no padding in memory.
 
 use super::geometry::Window;
+use crate::divisor::{quotient, scalar_quotient};
 use crate::functions::{added_parts, last_to_arrive};
 use crate::linear::kernels::epilogue::{Epilogue, activated};
 use triton::prelude::*;
-
-/// n / d, by the magic number and the shift of d.
-#[triton::function]
-fn quotient(n: Tile<i32>, magic: u32, shift: u32) -> Tile<i32> {
-    let n = n.to::<u32>();
-    select(magic == 0u32, n, mul_hi(n, magic) >> shift).to::<i32>()
-}
-
-/// The same of a scalar.
-#[triton::function]
-fn scalar_quotient(n: i32, magic: u32, shift: u32) -> i32 {
-    let n = n.to::<u32>();
-    select(magic == 0u32, n, mul_hi(n, magic) >> shift).to::<i32>()
-}
 
 /// The image, row and column of places that are numbered through. Those behind the last one are in no image.
 #[triton::function]

@@ -6,6 +6,8 @@
 
 mod contract;
 mod conv;
+#[path = "../../src/divisor.rs"]
+mod divisor;
 #[path = "../../src/error.rs"]
 mod error;
 #[path = "../../src/grid.rs"]

@@ -1,0 +1,244 @@
+//! How the elements of a result are divided among programs: axes that are one in memory of all operands are merged, and what is repeated along the
+//! innermost one is read once.
+
+use super::operand::{AXES, Elements, ElementsMut};
+use crate::Result;
+use crate::divisor::Divisor;
+use crate::error::{Error, extent};
+use crate::flat::{fits, programs};
+use crate::grid::parts;
+use crate::operation::{Call, Shaped};
+use std::ops::Range;
+use triton::launch::mode::Safe;
+use triton::{Choice, Element, Launch, Tuned, View, ViewMut};
+
+/// The most elements of a merged axis.
+const MOST: usize = i32::MAX as usize;
+/// The shortest rows that tiles of rows are for: of shorter ones they would be mostly empty.
+const SHORT: usize = 48;
+
+/// Extents and strides of an operand, with axes in front where it has fewer than five.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    name: &'static str,
+    rank: usize,
+    shape: [usize; AXES],
+    strides: [isize; AXES],
+    /// Whether it begins at a multiple of 16 bytes.
+    is_aligned: bool,
+    bytes: usize,
+}
+
+impl<T: Element> Elements<'_, T> {
+    /// What the walk needs of it.
+    pub fn layout(&self, name: &'static str) -> Layout {
+        let (mut shape, strides) = (self.view.shape(), self.view.strides());
+        if self.extents().rank() == 0 {
+            // It is absent.
+            shape = [1; AXES];
+        }
+        let is_aligned = self.view.address().is_multiple_of(16);
+        Layout { name, rank: self.extents().rank(), shape, strides, is_aligned, bytes: size_of::<T>() }
+    }
+}
+
+impl<T: Element> ElementsMut<'_, T> {
+    /// What the walk needs of it.
+    pub fn layout(&self, name: &'static str) -> Layout {
+        let (shape, strides) = (self.view.shape(), self.view.strides());
+        let is_aligned = self.view.address().is_multiple_of(16);
+        Layout { name, rank: self.extents().rank(), shape, strides, is_aligned, bytes: size_of::<T>() }
+    }
+}
+
+/// The order in which elements are visited, of N operands and a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walk<const N: usize> {
+    /// Extents, the innermost last, with 1s in front.
+    shape: [usize; AXES],
+    /// Strides of the result.
+    y: [isize; AXES],
+    /// Strides of operands, 0 where they are repeated.
+    x: [[isize; AXES]; N],
+    /// Whether elements are numbered through, and found one by one.
+    pub is_linear: bool,
+}
+
+impl<const N: usize> Walk<N> {
+    /// Nothing, if the result has no elements.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape), [`Error::Rank`](crate::Error::Rank).
+    pub fn new(call: Call<'_>, y: Layout, operands: [Layout; N]) -> Result<Option<Walk<N>>> {
+        let mut x = [[0; AXES]; N];
+        for (strides, operand) in x.iter_mut().zip(&operands) {
+            if operand.rank > y.rank {
+                let (op, operand, found, expected) = (call.op, operand.name, operand.rank, y.rank);
+                return Err(Error::Rank { op, operand, found, expected, fix: FIX });
+            }
+            for axis in 0..AXES {
+                let found = operand.shape[axis];
+                if found != 1 {
+                    let own = (axis + operand.rank).saturating_sub(AXES);
+                    extent(call.op, operand.name, own, [found, y.shape[axis]], FIX)?;
+                    strides[axis] = operand.strides[axis];
+                }
+            }
+        }
+        if y.shape.contains(&0) {
+            return Ok(None);
+        }
+        let mut walk = Walk { shape: y.shape, y: y.strides, x, is_linear: false };
+        walk.merge();
+        walk.is_linear = walk.is_apart(&y, &operands);
+        Ok(Some(walk))
+    }
+
+    /// Brings axes into the order of the result in memory, and makes one of neighbours that are one in memory of all.
+    fn merge(&mut self) {
+        let mut order: [usize; AXES] = std::array::from_fn(|axis| axis);
+        // Axes of one element are first, whatever their strides are.
+        order.sort_by_key(|axis| (self.shape[*axis] > 1, std::cmp::Reverse(self.y[*axis])));
+        let of = *self;
+        let mut last = AXES - 1;
+        let set = |walk: &mut Walk<N>, to: usize, from: usize| {
+            (walk.shape[to], walk.y[to]) = (of.shape[from], of.y[from]);
+            (0..N).for_each(|i| walk.x[i][to] = of.x[i][from]);
+        };
+        set(self, last, order[last]);
+        for axis in order.into_iter().rev().skip(1) {
+            let follows = |outer: isize, inner: isize| inner.checked_mul(self.shape[last] as isize) == Some(outer);
+            let count = self.shape[last].checked_mul(of.shape[axis]).filter(|count| *count <= MOST);
+            let is_one = follows(of.y[axis], self.y[last]) && (0..N).all(|i| follows(of.x[i][axis], self.x[i][last]));
+            match count {
+                Some(count) if is_one || of.shape[axis] == 1 => self.shape[last] = count,
+                _ => {
+                    last -= 1;
+                    set(self, last, axis);
+                }
+            }
+        }
+        for axis in 0..last {
+            (self.shape[axis], self.y[axis]) = (1, 0);
+            self.x.iter_mut().for_each(|strides| strides[axis] = 0);
+        }
+    }
+
+    /// Whether vectors of rows are not vectors of memory, or rows are short.
+    fn is_apart(&self, y: &Layout, operands: &[Layout; N]) -> bool {
+        const INNER: usize = AXES - 1;
+        let is_whole = |of: &Layout, strides: &[isize; AXES]| {
+            let whole = |axis: usize| (strides[axis] * of.bytes as isize) % 16 == 0;
+            of.is_aligned && strides[INNER] == 1 && (0..INNER).all(whole)
+        };
+        let of_operands =
+            || operands.iter().zip(&self.x).all(|(of, strides)| strides[INNER] == 0 || is_whole(of, strides));
+        let is_short = self.shape[INNER] < SHORT && self.shape[INNER - 1] > 1;
+        // A thousand elements are no work for a device either way, and in tiles need no division.
+        let is_small = self.shape.iter().product::<usize>() <= 1024 && !is_short;
+        !is_small && (is_short || !is_whole(y, &self.y) || !of_operands())
+    }
+
+    /// The launches that visit all elements.
+    pub fn parts(self) -> impl Iterator<Item = Part<N>> {
+        let Walk { shape, .. } = self;
+        let outer = (0..shape[0]).flat_map(move |first| {
+            parts(shape[1], 1)
+                .flat_map(move |second| parts(shape[2], 1).map(move |third| [second.clone(), third]))
+                .map(move |[second, third]| (first, second, third))
+        });
+        outer.map(move |(first, second, third)| Part { walk: self, first, second, third })
+    }
+}
+
+/// One launch.
+#[derive(Clone, Debug)]
+pub struct Part<const N: usize> {
+    walk: Walk<N>,
+    first: usize,
+    second: Range<usize>,
+    third: Range<usize>,
+}
+
+impl<const N: usize> Part<N> {
+    /// An operand as tiles are read of it, and as it is read once for each row, of which one has no elements.
+    ///
+    /// # Errors
+    /// None that operands of a walk have.
+    pub fn operand<'a, T: Element>(
+        &self,
+        i: usize,
+        of: Elements<'a, T>,
+    ) -> triton::Result<(View<'a, T, 4>, View<'a, T, 3>)> {
+        let (strides, device) = (self.walk.x[i], of.view.device());
+        if of.extents().rank() == 0 {
+            return Ok((View::none(device), View::none(device)));
+        }
+        let [a, b, c, d, e] = self.walk.shape;
+        if strides[AXES - 1] == 0 && !self.walk.is_linear {
+            let strides = [strides[0], strides[1], strides[2], strides[3]];
+            let rows = of.view.as_strided([a, b, c, d], strides)?;
+            let rows = rows.narrow(1, self.second.clone())?.narrow(2, self.third.clone())?;
+            return Ok((View::none(device), rows.select(0, self.first)?));
+        }
+        let whole = of.view.as_strided([a, b, c, d, e], strides)?;
+        let whole = whole.narrow(1, self.second.clone())?.narrow(2, self.third.clone())?;
+        Ok((whole.select(0, self.first)?, View::none(device)))
+    }
+
+    /// The result.
+    ///
+    /// # Errors
+    /// None that the result of a walk has.
+    pub fn output<'a, T: Element>(&self, of: &'a mut ElementsMut<'_, T>) -> triton::Result<ViewMut<'a, T, 4>> {
+        let whole = of.view.reborrow().as_strided(self.walk.shape, self.walk.y)?;
+        whole.narrow(1, self.second.clone())?.narrow(2, self.third.clone())?.select(0, self.first)
+    }
+
+    /// Rows, and their elements.
+    fn inner(&self) -> [usize; 2] {
+        [self.walk.shape[AXES - 2], self.walk.shape[AXES - 1]]
+    }
+
+    /// The length of a row as a divisor: its number, and what divides by it.
+    pub fn divisor(&self) -> (u32, u32) {
+        let Divisor { magic, shift } = Divisor::new(self.inner()[1]);
+        (magic, shift)
+    }
+
+    /// Enqueues the kernel of tiles.
+    ///
+    /// # Errors
+    /// Those of a launch.
+    pub fn tiles<const P: usize, C: Choice>(
+        &self,
+        call: Call<'_>,
+        kernel: Tuned<'_, Safe, P, C>,
+        tile: impl Fn(&C) -> [i32; 2],
+    ) -> Result<()> {
+        let inner = self.inner();
+        let grid = |of: &C| (programs(inner, tile(of)[0], tile(of)[1]), self.third.len(), self.second.len());
+        call.tuned(kernel, |of| fits(tile(of)[0], inner), grid)
+    }
+
+    /// Enqueues the kernel of numbered elements, of which a program has `each`.
+    ///
+    /// # Errors
+    /// Those of a launch, and [`Error::Unsupported`](crate::Error::Unsupported) of rows whose elements have no numbers.
+    pub fn linear<const P: usize>(&self, call: Call<'_>, kernel: Launch<'_, Safe, P>, each: usize) -> Result<()> {
+        let [rows, columns] = self.inner();
+        let Some(count) = rows.checked_mul(columns).filter(|count| *count <= MOST - each) else {
+            return Err(Error::Unsupported {
+                op: call.op,
+                found: format!("a result of {rows} rows of {columns} elements whose vectors are not vectors of memory"),
+                expected: "one of less than 2³¹ elements",
+                fix: "pass parts of it",
+            });
+        };
+        call.launch(kernel, (count.div_ceil(each), self.third.len(), self.second.len()))
+    }
+}
+
+/// What extents have to be.
+const FIX: &str =
+    "an operand has the extents of the result, or 1, and as many axes or fewer, of which the last ones are meant";
