@@ -9,7 +9,10 @@
 //! Views have a fixed order of axes. Their order in memory is what strides say, so that a transposed operand is a transposed view: any
 //! stride and any alignment gives the same result, at another speed. An extent of 0 is allowed.
 
-#![cfg_attr(not(feature = "default"), allow(dead_code, unused_imports, reason = "what families share is not used by each"))]
+#![cfg_attr(
+    not(feature = "default"),
+    allow(dead_code, unused_imports, reason = "what families share is not used by each")
+)]
 
 pub mod activation;
 #[cfg(feature = "attention")]

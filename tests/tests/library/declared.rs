@@ -93,7 +93,7 @@ fn cases() -> Vec<Case> {
     elements(&mut cases);
     products(&mut cases);
     blocks(&mut cases);
-    cases.extend(crate::rows::subjects().into_iter().map(|subject| subject.refuses));
+    cases.extend(crate::rows::subjects().into_iter().chain(crate::conv::subjects()).map(|subject| subject.refuses));
     cases
 }
 

@@ -3,12 +3,14 @@
 use super::copy::{Room, is_columns, output};
 use super::forward::{filters, rows, rows_mut};
 use super::geometry::Taps;
-use super::product::Product;
+use super::grouped::{self, Direct};
+use super::product::{self, Product};
 use super::shape::{Geometry, Options};
 use crate::Result;
+use crate::activation::Activation;
 use crate::element::FloatElement;
-use crate::linear::gemm;
 use crate::linear::kernels::epilogue::Epilogue;
+use crate::linear::{GemmElement, gemm};
 use crate::operation::{Call, operation};
 use triton::prelude::*;
 
@@ -37,7 +39,7 @@ use triton::prelude::*;
 pub fn conv2d_backward_input<T: FloatElement>(
     call: Call,
     #[axes(n, p, q, k)] dy: View<T, 4>,
-    #[axes(k, r, s, c)] w: View<T, 4>,
+    #[axes(k, r, s, d)] w: View<T, 4>,
     #[axes(n, h, w, c)] dx: ViewMut<T, 4>,
     /// As of [`Conv2d::stride`](super::Conv2d::stride).
     #[default((1, 1))]
@@ -51,18 +53,54 @@ pub fn conv2d_backward_input<T: FloatElement>(
     /// As of [`Conv2d::splits`](super::Conv2d::splits).
     #[check(splits > 0, "a number from 1 on", "1 does not split")]
     splits: Option<usize>,
+    /// As of [`Conv2d::groups`](super::Conv2d::groups).
+    #[default(1)]
+    groups: usize,
 ) -> Result<()> {
-    let options = Options::new(stride, padding, dilation, splits);
-    let geometry = Geometry::new(call, "dy", dx.shape(), w.shape(), dy.shape(), options)?;
+    let options = Options::new(stride, padding, dilation, splits, groups);
+    grouped::check(call, "w", dx.shape()[3], [w.shape()[0], w.shape()[3]], 3, groups)?;
+    backward_input(call, dy, w, dx, "dy", (None, Activation::Identity), options)
+}
+
+/// The transpose of a convolution, and what is done to its sums; `of_dy` is the name of dy in messages.
+pub(super) fn backward_input<'a, T: FloatElement + GemmElement<T>>(
+    call: Call<'a>,
+    dy: View<'a, T, 4>,
+    w: View<'a, T, 4>,
+    mut dx: ViewMut<'a, T, 4>,
+    of_dy: &'static str,
+    (bias, activation): (Option<View<'a, T, 1>>, Activation),
+    options: Options,
+) -> Result<()>
+where
+    triton::Compiled: product::Kernels<T> + grouped::Kernels<T>,
+{
+    let geometry = Geometry::new(call, of_dy, dx.shape(), w.shape(), dy.shape(), options)?;
+    let epilogue = Epilogue::default().with::<f32>(activation);
+    if options.groups > 1 {
+        let Some(parts) = grouped::apart(&geometry) else {
+            let (bias, options, transposed) = (call.view(bias), epilogue, true);
+            return Direct { x: dy, w, bias, options, geometry, transposed, call }.launch(dx);
+        };
+        let options = Options { groups: 1, ..options };
+        for [channels, filters] in parts {
+            let bias = bias.map(|bias| bias.narrow(0, channels.clone())).transpose()?;
+            let (dy, w) = (dy.narrow(3, filters.clone())?, w.narrow(0, filters)?);
+            let dx = dx.reborrow().narrow(3, channels)?;
+            backward_input(call, dy, w, dx, of_dy, (bias, activation), options)?;
+        }
+        return Ok(());
+    }
     if geometry.is_pointwise()
-        && splits.is_none()
+        && options.splits.is_none()
         && call.instance().is_none()
         && let (Ok(dy), true) = (rows(dy), rows(dx.as_view()).is_ok())
     {
-        return gemm(dy, filters(w)?, rows_mut(dx)?).call(call);
+        let product = gemm(dy, filters(w)?, rows_mut(dx)?).activation(activation);
+        return if let Some(bias) = bias { product.bias(bias) } else { product }.call(call);
     }
     let Geometry { images, input, window, .. } = geometry;
-    let Options { stride, padding, dilation, .. } = options;
+    let Options { stride, padding, dilation, splits, .. } = options;
     let (mut of_dy, mut of_w) = (Room::new(), Room::new());
     let columns = is_columns(dy.shape(), dy.strides());
     let (dy, w) = (of_dy.operand(dy, columns, call)?, of_w.operand(w, false, call)?);
@@ -77,8 +115,8 @@ pub fn conv2d_backward_input<T: FloatElement>(
                 w,
                 transposed: true,
                 y: dx.reborrow(),
-                bias: call.view(None),
-                options: Epilogue::default(),
+                bias: call.view(bias),
+                options: epilogue,
                 places: [images, places(0), places(1)],
                 stride: [1; 2],
                 taps,

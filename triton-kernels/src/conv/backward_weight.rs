@@ -1,15 +1,16 @@
 //! The gradient of a convolution's filters.
 
-use super::copy::{Room, is_columns, output};
+use super::copy::{CopyInstance, Room, is_columns, output};
 use super::forward::rows;
 use super::geometry::{Taps, Window, even_splits};
+use super::grouped;
 use super::kernels::{ConvWeightPool, conv_weight_pool, conv_weight_tuned};
 use super::product::is_flat;
 use super::shape::{Geometry, Options};
 use crate::Result;
 use crate::element::FloatElement;
 use crate::grid::MOST;
-use crate::linear::gemm;
+use crate::linear::{GemmElement, gemm};
 use crate::operation::{Call, operation};
 use triton::prelude::*;
 
@@ -37,7 +38,7 @@ pub fn conv2d_backward_weight<T: FloatElement>(
     call: Call,
     #[axes(n, h, w, c)] x: View<T, 4>,
     #[axes(n, p, q, k)] dy: View<T, 4>,
-    #[axes(k, r, s, c)] dw: ViewMut<T, 4>,
+    #[axes(k, r, s, d)] dw: ViewMut<T, 4>,
     /// As of [`Conv2d::stride`](super::Conv2d::stride).
     #[default((1, 1))]
     stride: (usize, usize),
@@ -50,11 +51,38 @@ pub fn conv2d_backward_weight<T: FloatElement>(
     /// As of [`Conv2d::splits`](super::Conv2d::splits).
     #[check(splits > 0, "a number from 1 on", "1 does not split")]
     splits: Option<usize>,
+    /// As of [`Conv2d::groups`](super::Conv2d::groups).
+    #[default(1)]
+    groups: usize,
 ) -> Result<()> {
-    let options = Options::new(stride, padding, dilation, splits);
+    let options = Options::new(stride, padding, dilation, splits, groups);
+    grouped::check(call, "dw", x.shape()[3], [dw.shape()[0], dw.shape()[3]], 3, groups)?;
+    backward_weight(call, x, dy, dw, options)
+}
+
+/// The gradient of filters, whose numbers of channels fit.
+pub(super) fn backward_weight<'a, T: FloatElement + GemmElement<T>>(
+    call: Call<'a>,
+    x: View<'a, T, 4>,
+    dy: View<'a, T, 4>,
+    mut dw: ViewMut<'a, T, 4>,
+    options: Options,
+) -> Result<()>
+where
+    triton::Compiled: Kernels<T> + grouped::Kernels<T>,
+{
     let geometry = Geometry::new(call, "dy", x.shape(), dw.shape(), dy.shape(), options)?;
+    if options.groups > 1 {
+        let Some(parts) = grouped::apart(&geometry) else { return grouped::weight(x, dy, dw, &geometry, call) };
+        let options = Options { groups: 1, ..options };
+        for [channels, filters] in parts {
+            let (x, dy) = (x.narrow(3, channels)?, dy.narrow(3, filters.clone())?);
+            backward_weight(call, x, dy, dw.reborrow().narrow(0, filters)?, options)?;
+        }
+        return Ok(());
+    }
     if geometry.is_pointwise()
-        && splits.is_none()
+        && options.splits.is_none()
         && let (Ok(x), Ok(dy)) = (rows(x), rows(dy))
     {
         return gemm(dy.transpose(), x, dw.select(1, 0)?.select(1, 0)?).deterministic(true).call(call);
@@ -71,6 +99,20 @@ pub fn conv2d_backward_weight<T: FloatElement>(
         (true, true) => enqueue::<T, true, true>(x, dy, dw, &geometry, [0; 2], call),
     })
 }
+
+/// The kernels of all orders, for code that is generic over the element type.
+pub(super) trait Kernels<T>:
+    ConvWeightPool<T, false, false>
+    + ConvWeightPool<T, false, true>
+    + ConvWeightPool<T, true, false>
+    + ConvWeightPool<T, true, true>
+    + CopyInstance<T>
+{
+}
+
+impl Kernels<f32> for triton::Compiled {}
+impl Kernels<f16> for triton::Compiled {}
+impl Kernels<bf16> for triton::Compiled {}
 
 /// Enqueues it for a part of the window, which begins at the element `begin` of the whole one.
 fn enqueue<'a, T: FloatElement, const COLUMNS: bool, const FLAT: bool>(

@@ -2,7 +2,8 @@
 
 use super::copy::{Room, is_columns, output};
 use super::geometry::Taps;
-use super::product::Product;
+use super::grouped::{self, Direct};
+use super::product::{self, Product};
 use super::shape::{Geometry, Options};
 use crate::Result;
 use crate::activation::Activation;
@@ -39,11 +40,12 @@ use triton::prelude::*;
 /// ```
 ///
 /// Its gradient: `conv2d_backward_input` and `conv2d_backward_weight`.
+#[doc(alias("depthwise", "grouped"))]
 #[operation(Conv2d, tuned)]
 pub fn conv2d<T: FloatElement>(
     call: Call,
     #[axes(n, h, w, c)] x: View<T, 4>,
-    #[axes(k, r, s, c)] w: View<T, 4>,
+    #[axes(k, r, s, d)] w: View<T, 4>,
     #[axes(n, p, q, k)] y: ViewMut<T, 4>,
     /// Adds a number to each channel of y, before the activation.
     #[axes(k)]
@@ -64,10 +66,45 @@ pub fn conv2d<T: FloatElement>(
     /// the same in every launch.
     #[check(splits > 0, "a number from 1 on", "1 does not split")]
     splits: Option<usize>,
+    /// Divides channels and filters into groups, of which each filter sees the channels of its own: w is \[k, r, s, c / groups\]. With as many groups as channels the
+    /// convolution is depthwise. Default: 1.
+    #[default(1)]
+    groups: usize,
 ) -> Result<()> {
-    let options = Options::new(stride, padding, dilation, splits);
+    let options = Options::new(stride, padding, dilation, splits, groups);
+    grouped::check(call, "w", x.shape()[3], [w.shape()[0], w.shape()[3]], 3, groups)?;
+    forward(call, x, w, y, bias, activation, options)
+}
+
+/// A convolution, whose numbers of channels fit.
+pub(super) fn forward<'a, T: FloatElement + GemmElement<T>>(
+    call: Call<'a>,
+    x: View<'a, T, 4>,
+    w: View<'a, T, 4>,
+    mut y: ViewMut<'a, T, 4>,
+    bias: Option<View<'a, T, 1>>,
+    activation: Activation,
+    options: Options,
+) -> Result<()>
+where
+    triton::Compiled: product::Kernels<T> + grouped::Kernels<T>,
+{
     let geometry = Geometry::new(call, "y", x.shape(), w.shape(), y.shape(), options)?;
-    let (epilogue, bias) = (Epilogue::default().with::<f32>(activation), call.view(bias));
+    let epilogue = Epilogue::default().with::<f32>(activation);
+    if options.groups > 1 {
+        let Some(parts) = grouped::apart(&geometry) else {
+            let (bias, options, transposed) = (call.view(bias), epilogue, false);
+            return Direct { x, w, bias, options, geometry, transposed, call }.launch(y);
+        };
+        let options = Options { groups: 1, ..options };
+        for [channels, filters] in parts {
+            let bias = bias.map(|bias| bias.narrow(0, filters.clone())).transpose()?;
+            let (x, w) = (x.narrow(3, channels)?, w.narrow(0, filters.clone())?);
+            forward(call, x, w, y.reborrow().narrow(3, filters)?, bias, activation, options)?;
+        }
+        return Ok(());
+    }
+    let (bias, splits) = (call.view(bias), options.splits);
     if geometry.is_pointwise() && splits.is_none() && call.instance().is_none() && pointwise(x, &y) {
         return by_gemm(x, w, y, bias, activation, call);
     }

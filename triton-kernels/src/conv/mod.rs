@@ -10,19 +10,36 @@
 mod backward_input;
 mod backward_weight;
 mod copy;
+mod direct;
 mod forward;
 mod geometry;
+mod grouped;
 mod kernels;
+mod lines;
+mod planes;
 mod product;
 mod shape;
 mod shift;
 mod shuffle;
+mod transpose;
+mod volume;
 
 pub use backward_input::{Conv2dBackwardInput, conv2d_backward_input};
 pub use backward_weight::{Conv2dBackwardWeight, conv2d_backward_weight};
 pub use forward::{Conv2d, conv2d};
+pub use lines::{
+    Conv1d, Conv1dBackwardInput, Conv1dBackwardWeight, conv1d, conv1d_backward_input, conv1d_backward_weight,
+};
+pub use planes::{
+    Conv2dNchw, Conv2dNchwBackwardInput, Conv2dNchwBackwardWeight, conv2d_nchw, conv2d_nchw_backward_input,
+    conv2d_nchw_backward_weight,
+};
 pub use shift::{ShiftConv, Shifts, shift_conv};
 pub use shuffle::{PixelShuffle, PixelShuffleBackward, pixel_shuffle, pixel_shuffle_backward};
+pub use transpose::{ConvTranspose2d, conv_transpose2d};
+pub use volume::{
+    Conv3d, Conv3dBackwardInput, Conv3dBackwardWeight, conv3d, conv3d_backward_input, conv3d_backward_weight,
+};
 
 /// The shape \[n, p, q, k\] of [`conv2d`]'s output, of x \[n, h, w, c\] and w \[k, r, s, c\].
 ///

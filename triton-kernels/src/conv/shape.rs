@@ -12,6 +12,9 @@ pub(super) struct Options {
     pub(super) padding: [usize; 2],
     pub(super) dilation: [usize; 2],
     pub(super) splits: Option<usize>,
+    pub(super) groups: usize,
+    /// The number of the axis H of the caller's operands: 1 of \[N, H, W, C\].
+    pub(super) first: usize,
 }
 
 impl Options {
@@ -20,8 +23,10 @@ impl Options {
         padding: (usize, usize),
         dilation: (usize, usize),
         splits: Option<usize>,
+        groups: usize,
     ) -> Options {
-        Options { stride: stride.into(), padding: padding.into(), dilation: dilation.into(), splits }
+        let (stride, padding, dilation) = (stride.into(), padding.into(), dilation.into());
+        Options { stride, padding, dilation, splits, groups, first: 1 }
     }
 }
 
@@ -75,7 +80,7 @@ impl Geometry {
         for axis in 0..2 {
             let expected = places(input[axis], window[axis], stride[axis], padding[axis], dilation[axis]);
             let fix = "(extent + 2 · padding − dilation · (window − 1) − 1) / stride + 1 places follow from x, w and the options";
-            extent(op, of_y, 1 + axis, [y[1 + axis], expected], fix)?;
+            extent(op, of_y, options.first + axis, [y[1 + axis], expected], fix)?;
         }
         let output = [y[1], y[2]];
         let geometry = Geometry { images, input, window, output, channels, filters, options };

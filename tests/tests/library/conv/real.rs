@@ -15,7 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
     of_type::<f32>(&mut cases);
     of_type::<f16>(&mut cases);
     of_type::<bf16>(&mut cases);
-    let small = Conv { x: [2, 4, 3, 2], w: [2, 3, 2], stride: [2, 1], padding: [1, 1], dilation: [1, 2] };
+    let small = Conv { x: [2, 4, 3, 2], w: [2, 3, 2], stride: [2, 1], padding: [1, 1], dilation: [1, 2], groups: 1 };
     cases.push(Case::new(format!("gradients of the reference {}", name(&small)), move |_, random| {
         let (x, w) = (normals(random, small.x.iter().product()), normals(random, weights(&small).iter().product()));
         gradient("of x", random, &x, |x| small.forward(x, &w), |_, dy| small.input_gradient(dy, &w))?;
@@ -26,9 +26,9 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn of_type<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
     let convs = [
-        Conv { x: [2, 8, 9, 64], w: [48, 3, 3], stride: [1; 2], padding: [1; 2], dilation: [1; 2] },
-        Conv { x: [1, 7, 6, 3], w: [66, 5, 3], stride: [2; 2], padding: [2, 1], dilation: [1; 2] },
-        Conv { x: [2, 8, 8, 40], w: [24, 1, 1], stride: [1; 2], padding: [0; 2], dilation: [1; 2] },
+        Conv { x: [2, 8, 9, 64], w: [48, 3, 3], stride: [1; 2], padding: [1; 2], dilation: [1; 2], groups: 1 },
+        Conv { x: [1, 7, 6, 3], w: [66, 5, 3], stride: [2; 2], padding: [2, 1], dilation: [1; 2], groups: 1 },
+        Conv { x: [2, 8, 8, 40], w: [24, 1, 1], stride: [1; 2], padding: [0; 2], dilation: [1; 2], groups: 1 },
     ];
     let activations = [
         Activation::Identity,

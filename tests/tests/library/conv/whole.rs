@@ -64,13 +64,14 @@ fn geometries() -> Vec<Conv> {
                             stride: pair(stride, 1 + i % 2),
                             padding: pair(padding, 1),
                             dilation: pair(dilation, 1),
+                            groups: 1,
                         });
                     }
                 }
             }
         }
     }
-    let plain = Conv { x: [2, 6, 5, 24], w: [20, 3, 3], stride: [1; 2], padding: [1; 2], dilation: [1; 2] };
+    let plain = Conv { x: [2, 6, 5, 24], w: [20, 3, 3], stride: [1; 2], padding: [1; 2], dilation: [1; 2], groups: 1 };
     for (c, k) in channels.iter().flat_map(|&c| channels.iter().map(move |&k| (c, k))) {
         all.push(Conv { x: [1, 6, 5, c], w: [k, 3, 3], ..plain });
         all.push(Conv { x: [2, 6, 5, c], w: [k, 1, 1], padding: [0; 2], ..plain });
@@ -117,7 +118,8 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, of: Conv, orders: [Orde
 
 /// An instance by its name, of that number of channels, in every order that has it.
 fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channels: usize) {
-    let plain = Conv { x: [2, 9, 10, channels], w: [70, 3, 2], stride: [2, 1], padding: [1, 0], dilation: [1, 2] };
+    let plain =
+        Conv { x: [2, 9, 10, channels], w: [70, 3, 2], stride: [2, 1], padding: [1, 0], dilation: [1, 2], groups: 1 };
     let of = Conv { w: [if channels < 64 { 30 } else { 70 }, 3, 2], ..plain };
     for order in ORDERS {
         // Kernels of planes have fewer tiles.
@@ -146,7 +148,8 @@ fn instances<T: FloatElement + Scalar>(cases: &mut Vec<Case>, name: &str, channe
     }
     let what = format!("conv2d_backward_weight {} of large tiles for {name}", type_name::<T>());
     cases.push(Case::new(what, move |stream, random| {
-        let of = Conv { x: [1, 5, 6, 1024], w: [256, 3, 3], stride: [2; 2], padding: [1; 2], dilation: [1; 2] };
+        let of =
+            Conv { x: [1, 5, 6, 1024], w: [256, 3, 3], stride: [2; 2], padding: [1; 2], dilation: [1; 2], groups: 1 };
         let x = Operand::<T, 4>::whole(of.x, Order::Rows, random, 1);
         let dy = Operand::<T, 4>::whole(output(&of), Order::Rows, random, 1);
         let dw = weight_gradient(stream, &of, [&x, &dy], Order::Rows, Some(2))?;

@@ -24,9 +24,9 @@ const CHANNELS: [(usize, usize); 9] = [(1, 1), (2, 5), (3, 40), (4, 17), (5, 3),
 fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
     for (i, (c, k)) in CHANNELS.into_iter().enumerate() {
         let all = [
-            Conv { x: [1, 5, 6, c], w: [k, 3, 2], stride: [1, 1], padding: [1, 0], dilation: [1, 1] },
-            Conv { x: [2, 5, 4, c], w: [k, 2, 3], stride: [2, 1], padding: [0, 2], dilation: [1, 2] },
-            Conv { x: [1, 4, 3, c], w: [k, 1, 1], stride: [1, 1], padding: [0, 0], dilation: [1, 1] },
+            Conv { x: [1, 5, 6, c], w: [k, 3, 2], stride: [1, 1], padding: [1, 0], dilation: [1, 1], groups: 1 },
+            Conv { x: [2, 5, 4, c], w: [k, 2, 3], stride: [2, 1], padding: [0, 2], dilation: [1, 2], groups: 1 },
+            Conv { x: [1, 4, 3, c], w: [k, 1, 1], stride: [1, 1], padding: [0, 0], dilation: [1, 1], groups: 1 },
         ];
         for (j, conv) in all.into_iter().enumerate() {
             for order in [Order::Rows, Order::Planes] {

@@ -28,7 +28,7 @@ pub fn forms() -> Vec<Form> {
         sparse::forms,
         contractions::forms,
     ];
-    let subjects = crate::rows::subjects().into_iter().flat_map(|subject| subject.forms);
+    let subjects = crate::rows::subjects().into_iter().chain(crate::conv::subjects()).flat_map(|subject| subject.forms);
     families.into_iter().flat_map(|forms| forms()).chain(subjects).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::number::{Number, Total, totals};
 
-/// The extents and options of a convolution: x is `[N, H, W, C]`, w is `[K, R, S, C]`, y is `[N, P, Q, K]`.
+/// The extents and options of a convolution: x is `[N, H, W, C]`, w is `[K, R, S, C / groups]`, y is `[N, P, Q, K]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Conv {
     /// N, H, W, C.
@@ -15,6 +15,8 @@ pub struct Conv {
     pub padding: [usize; 2],
     /// Of the elements of the window.
     pub dilation: [usize; 2],
+    /// Of channels and filters.
+    pub groups: usize,
 }
 
 impl Conv {
@@ -30,6 +32,7 @@ impl Conv {
     /// Every product of a convolution: the numbers of the elements of x, w and y that belong together.
     pub fn products(&self, mut each: impl FnMut(usize, usize, usize)) {
         let ([images, height, width, channels], [filters, r, s], [p, q]) = (self.x, self.w, self.places());
+        let deep = channels / self.groups;
         let along = |place: usize, tap: usize, axis: usize, extent: usize| {
             let at = (place * self.stride[axis] + tap * self.dilation[axis]).checked_sub(self.padding[axis])?;
             (at < extent).then_some(at)
@@ -41,9 +44,10 @@ impl Conv {
                 let Some((h, w)) = h.zip(along(across, tap % s, 1, width)) else { continue };
                 let pixel = (image * height + h) * width + w;
                 for filter in 0..filters {
-                    for channel in 0..channels {
-                        let weight = (filter * r * s + tap) * channels + channel;
-                        each(pixel * channels + channel, weight, place * filters + filter);
+                    let first = filter / (filters / self.groups) * deep;
+                    for channel in 0..deep {
+                        let weight = (filter * r * s + tap) * deep + channel;
+                        each(pixel * channels + first + channel, weight, place * filters + filter);
                     }
                 }
             }
@@ -67,7 +71,7 @@ impl Conv {
 
     /// dw.
     pub fn weight_gradient(&self, x: &[f64], dy: &[f64]) -> Vec<Number> {
-        let mut dw = vec![Total::default(); self.w.iter().product::<usize>() * self.x[3]];
+        let mut dw = vec![Total::default(); self.w.iter().product::<usize>() * self.x[3] / self.groups];
         self.products(|i, j, k| dw[j].add_product(dy[k], x[i]));
         totals(dw)
     }
