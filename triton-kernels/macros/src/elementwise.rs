@@ -105,7 +105,8 @@ impl Elementwise {
         let index = 0..x.len();
         let [y, i, j, at, row, of_all] = ["y", "i", "j", "at", "row", "value"]
             .map(|name| Ident::new(&format!("elementwise_{name}"), Span::call_site()));
-        let [magic, shift] = ["magic", "shift"].map(|name| Ident::new(&format!("elementwise_{name}"), Span::call_site()));
+        let [magic, shift] =
+            ["magic", "shift"].map(|name| Ident::new(&format!("elementwise_{name}"), Span::call_site()));
         quote! {
             #(#attributes)*
             #[allow(clippy::too_many_arguments, reason = "operands are arguments")]
