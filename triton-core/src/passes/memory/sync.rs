@@ -10,8 +10,8 @@
 //! for raw addresses); nor if constants say that they are disjoint parts of one parameter's memory
 //! ([`crate::analysis::interval`]). The elements of a view are reached as its tiles, and by gathers and scatters
 //! through pointers made from its parameter, any of which may alias any tile of it. Accesses are made by the same
-//! thread if they are at the very same location, no two threads hold an element, and no two elements are at one
-//! address, which is so of every view that is written; of atomic updates, one thread makes those of an element anyway.
+//! thread if they are at the very same location, or in rows of a view that differ along axes of one element alone, no two threads hold an
+//! element, and no two elements are at one address, which is so of every view that is written; of atomic updates, one thread makes those of an element anyway.
 //! Updates of one kind may come in any order if the old values are unused. Accesses to shared memory alias within one
 //! buffer, where the layouts say by whom ([`crate::layout::Layout::reach`]); buffers share bytes only where the
 //! barriers that are written here allow it ([`crate::passes::memory::allocate`]). Slots of a ring are told apart by
@@ -40,7 +40,7 @@ use crate::ir::{Block, Function, Inst, Item, LayoutId, RingBuffer, RingId, Value
 use crate::layout::shared::Reach;
 use crate::layout::{Layout, access};
 use crate::ops::kinds::{AtomicKind, BinaryKind};
-use crate::ops::{self, AccessEffect, Agent, Control, Location, Op, RingStep, Scope, ShapeChange};
+use crate::ops::{self, AccessEffect, Agent, Control, Location, Op, RingStep, Scope, ShapeChange, Values};
 use crate::passes::Env;
 use crate::types::DType;
 use std::ops::Range;
@@ -316,7 +316,7 @@ impl Sync<'_> {
                 let replicated = layout.is_none_or(|id| self.func.layouts[id].replicated() != (0, 0));
                 let bytes = self.func.pointee(at).map_or(0, DType::bytes);
                 let region = self.region(at);
-                Memory::Global { at: self.distinct(at).then_some((at, layout)), replicated, bytes, region }
+                Memory::Global { at: self.distinct(at).then_some((within(at), layout)), replicated, bytes, region }
             }
             ops::Memory::Shared(accessed) => {
                 let aliased = self.items.aliased(accessed);
@@ -432,6 +432,15 @@ impl Sync<'_> {
             Reach::Warp | Reach::Block => Some(Scope::Warp).filter(|_| !a.warp_waited),
         }
     }
+}
+
+/// A location for which the indices along axes of one element say nothing: they tell which row of a view a tile is, and in each row the thread that has an
+/// element follows from the others. So rows that a loop writes one after the other are those of one location.
+fn within(at: Location) -> Location {
+    let Location::View { base, at: starts, shape } = at else { return at };
+    let of = |(&start, &extent): (&Value, &u32)| if extent == 1 { base } else { start };
+    let starts = Values::new(&starts.as_slice().iter().zip(shape.dims()).map(of).collect::<Vec<_>>());
+    starts.map_or(at, |at| Location::View { base, at, shape })
 }
 
 /// What is still pending after a barrier.
