@@ -9,7 +9,7 @@ use triton::prelude::*;
 
 /// y = x · `scale` where the 16 random bits of an element are at least `below`, else 0; a row has `counters` of eight elements each.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+    (R = 1, N = 2048, num_warps = 4, general = true), (R = 16, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn dropout_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,

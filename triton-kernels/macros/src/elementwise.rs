@@ -118,7 +118,7 @@ impl Elementwise {
                 impl for<'c> ::core::ops::FnOnce(#library::operation::Call<'c>) -> #library::Result<()> + 'a
             > {
                 #[#library::__private::triton::kernel(configs = [
-                    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+                    (R = 1, N = 2048, num_warps = 4, general = true), (R = 16, N = 128, num_warps = 4),
                 ], targets = ["sm_80"], tune = [R, N])]
                 fn #name<const R: i32, const N: i32>(
                     #(#x: Tensor<#of, 4>, #[no_specialize] #each: Tensor<#of, 3>,)*

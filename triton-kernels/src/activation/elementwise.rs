@@ -17,7 +17,7 @@ fn activated<T: Float>(x: Tile<T>, kind: i32, slope: f32) -> Tile<f32> {
 
 /// y = f(x).
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+    (R = 1, N = 2048, num_warps = 4, general = true), (R = 16, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn activation_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
@@ -31,7 +31,7 @@ fn activation_kernel<T: Float, const R: i32, const N: i32>(
 
 /// dx = dy · f'(x).
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+    (R = 1, N = 2048, num_warps = 4, general = true), (R = 16, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn activation_backward_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
@@ -47,7 +47,7 @@ fn activation_backward_kernel<T: Float, const R: i32, const N: i32>(
 
 /// y = f(x) · gate.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+    (R = 1, N = 2048, num_warps = 4, general = true), (R = 16, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn gated_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
@@ -63,7 +63,7 @@ fn gated_kernel<T: Float, const R: i32, const N: i32>(
 
 /// dx = dy · gate · f'(x), and the gradient of the gate is dy · f(x).
 #[triton::kernel(T = [f32, f16, bf16], configs = [
-    (R = 1, N = 1024, num_warps = 4, general = true), (R = 8, N = 128, num_warps = 4),
+    (R = 1, N = 2048, num_warps = 4, general = true), (R = 16, N = 128, num_warps = 4),
 ], targets = ["sm_80"], tune = [R, N])]
 fn gated_backward_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,

@@ -55,7 +55,7 @@ fn windows<T: Float, const Q: i32, const C: i32>(
             let s = if of.flipped { of.across - 1 - j } else { j };
             for d in 0..of.deep {
                 let place = (n, top + i * of.dilation_h, column + j * of.dilation_w, from + d);
-                sum += x.gather(place, true).to::<f32>() * w.gather((r, s, d, filter), true).to::<f32>();
+                sum = fma(x.gather(place, true).to::<f32>(), w.gather((r, s, d, filter), true).to::<f32>(), sum);
             }
         }
     }
@@ -83,62 +83,160 @@ pub(super) fn depthwise<T: Float, const Q: i32, const C: i32>(
         for j in 0..of.across {
             let s = if of.flipped { of.across - 1 - j } else { j };
             let place = (n, top + i * of.dilation_h, column + j * of.dilation_w, filter);
-            sum += x.gather(place, true).to::<f32>() * w.gather((r, s, filter), true).to::<f32>();
+            sum = fma(x.gather(place, true).to::<f32>(), w.gather((r, s, filter), true).to::<f32>(), sum);
         }
     }
     let v = activated::<f32, Q, C>(sum + bias.load([k], [C]).to::<f32>().expand_dims(0), options);
     y.store([n, row, q, k], v.to::<T>().reshape([1, 1, Q, C]));
 }
 
-/// The same of windows of 3 × 3 at each place, for `rows` rows of an image: each row of the input is loaded once, and is a part of three rows of the output.
+/// One more row of a window of three columns.
+#[triton::function]
+fn three(sum: Tile<f32>, v: (Tile<f32>, Tile<f32>, Tile<f32>), w: (Tile<f32>, Tile<f32>, Tile<f32>)) -> Tile<f32> {
+    let ((a, b, c), (x, y, z)) = (v, w);
+    fma(c, z, fma(b, y, fma(a, x, sum)))
+}
+
+/// Row r of a filter of 3 × 3, in the reverse order if `first` is 2.
+#[triton::function]
+fn three_weights<T: Float>(w: Tensor<T, 3>, r: i32, first: i32, k: Tile<i32>) -> (Tile<f32>, Tile<f32>, Tile<f32>) {
+    let middle: i32 = 1;
+    let a = w.gather((r, first, k), true).to::<f32>();
+    let b = w.gather((r, middle, k), true).to::<f32>();
+    (a, b, w.gather((r, 2 - first, k), true).to::<f32>())
+}
+
+/// The same of windows of 3 × 3 at each place, for `rows` rows of an image, whose columns and channels are one axis here, of whole multiples of V: each row of
+/// the input is loaded once, and is a part of three rows of the output. There are `channels` times V channels.
 #[triton::kernel(configs = [
-    (T = f32, Q = 16, C = 64, num_warps = 8), (T = f16, Q = 16, C = 64, num_warps = 4), (T = bf16, Q = 16, C = 64, num_warps = 4),
+    (T = f32, E = 1024, V = 4, num_warps = 8), (T = f16, E = 1024, V = 8, num_warps = 4), (T = bf16, E = 1024, V = 8, num_warps = 4),
 ], targets = ["sm_80"], warnings = false)]
-pub(super) fn depthwise_rows<T: Float, const Q: i32, const C: i32>(
-    x: Tensor<T, 4>,
+pub(super) fn depthwise_rows<T: Float, const E: i32, const V: i32>(
+    x: Tensor<T, 3>,
     w: Tensor<T, 3>,
     bias: Tensor<T, 1>,
-    y: TensorMut<T, 4>,
+    y: TensorMut<T, 3>,
     #[no_specialize] of: Groups,
     #[no_specialize] rows: i32,
+    #[no_specialize] channels: i32,
     options: Epilogue,
 ) {
-    let (n, strip) = (program_id(2), program_id(1) * rows);
-    let (q, k) = corner::<Q, C>(y.dim(3).to::<i32>());
-    let left = (q + arange(0, Q)).expand_dims(1) - of.padding_w;
-    let filter = (k + arange(0, C)).expand_dims(0);
-    let top = strip - of.padding_h;
+    let (n, strip, e) = (program_id(2), program_id(1) * rows, program_id(0) * E);
+    let at = e + arange(0, E);
+    let k = max_contiguous(at - quotient(at, of.wide_magic, of.wide_shift) * (channels * V), V);
     let first: i32 = if of.flipped { 2 } else { 0 };
     let middle: i32 = 1;
-    let last = 2 - first;
-    let w00 = w.gather((first, first, filter), true).to::<f32>();
-    let w01 = w.gather((first, middle, filter), true).to::<f32>();
-    let w02 = w.gather((first, last, filter), true).to::<f32>();
-    let w10 = w.gather((middle, first, filter), true).to::<f32>();
-    let w11 = w.gather((middle, middle, filter), true).to::<f32>();
-    let w12 = w.gather((middle, last, filter), true).to::<f32>();
-    let w20 = w.gather((last, first, filter), true).to::<f32>();
-    let w21 = w.gather((last, middle, filter), true).to::<f32>();
-    let w22 = w.gather((last, last, filter), true).to::<f32>();
-    let added = bias.load([k], [C]).to::<f32>().expand_dims(0);
+    let upper = three_weights::<T>(w, first, first, k);
+    let central = three_weights::<T>(w, middle, first, k);
+    let lower = three_weights::<T>(w, 2 - first, first, k);
+    let added = bias.gather([k], true).to::<f32>();
+    let (top, left) = (strip - of.padding_h, e - of.padding_w * channels * V);
     let end = minimum(rows, y.dim(1).to::<i32>() - strip) + 2;
     // The sums of the rows that end two and one rows below.
-    let mut older = zeros::<f32>([Q, C]);
-    let mut newer = zeros::<f32>([Q, C]);
-    let mut next_a = x.gather((n, top, left, filter), true);
-    let mut next_b = x.gather((n, top, left + 1, filter), true);
-    let mut next_c = x.gather((n, top, left + 2, filter), true);
+    let mut older = zeros::<f32>([E]);
+    let mut newer = zeros::<f32>([E]);
+    let mut next_a = x.load([n, top, left], [1, 1, E]).reshape([E]);
+    let mut next_b = x.load([n, top, left + channels * V], [1, 1, E]).reshape([E]);
+    let mut next_c = x.load([n, top, left + 2 * channels * V], [1, 1, E]).reshape([E]);
     for i in 0..end {
-        let (a, b, c) = (next_a.to::<f32>(), next_b.to::<f32>(), next_c.to::<f32>());
-        next_a = x.gather((n, top + i + 1, left, filter), true);
-        next_b = x.gather((n, top + i + 1, left + 1, filter), true);
-        next_c = x.gather((n, top + i + 1, left + 2, filter), true);
-        let done = older + a * w20 + b * w21 + c * w22;
-        older = newer + a * w10 + b * w11 + c * w12;
-        newer = a * w00 + b * w01 + c * w02;
+        let v = (next_a.to::<f32>(), next_b.to::<f32>(), next_c.to::<f32>());
+        next_a = x.load([n, top + i + 1, left], [1, 1, E]).reshape([E]);
+        next_b = x.load([n, top + i + 1, left + channels * V], [1, 1, E]).reshape([E]);
+        next_c = x.load([n, top + i + 1, left + 2 * channels * V], [1, 1, E]).reshape([E]);
+        let done = three(older, v, lower);
+        older = three(newer, v, central);
+        newer = three(zeros::<f32>([E]), v, upper);
         if i >= 2 {
-            let v = activated::<f32, Q, C>(done + added, options);
-            y.store([n, strip + i - 2, q, k], v.to::<T>().reshape([1, 1, Q, C]));
+            let sum = activated::<f32, 1, E>((done + added).reshape([1, E]), options);
+            y.store([n, strip + i - 2, e], sum.to::<T>().reshape([1, 1, E]));
+        }
+    }
+}
+
+/// One more row of a window of five columns.
+#[triton::function]
+fn five(
+    sum: Tile<f32>,
+    v: (Tile<f32>, Tile<f32>, Tile<f32>, Tile<f32>, Tile<f32>),
+    w: (Tile<f32>, Tile<f32>, Tile<f32>, Tile<f32>, Tile<f32>),
+) -> Tile<f32> {
+    let ((a, b, c, d, e), (x, y, z, t, u)) = (v, w);
+    fma(e, u, fma(d, t, fma(c, z, fma(b, y, fma(a, x, sum)))))
+}
+
+/// Row r of a filter of 5 × 5, in the reverse order if `first` is 4.
+#[triton::function]
+fn five_weights<T: Float>(
+    w: Tensor<T, 3>,
+    r: i32,
+    first: i32,
+    k: Tile<i32>,
+) -> (Tile<f32>, Tile<f32>, Tile<f32>, Tile<f32>, Tile<f32>) {
+    let middle: i32 = 2;
+    let second = 1 + first / 2;
+    let a = w.gather((r, first, k), true).to::<f32>();
+    let b = w.gather((r, second, k), true).to::<f32>();
+    let c = w.gather((r, middle, k), true).to::<f32>();
+    let d = w.gather((r, 4 - second, k), true).to::<f32>();
+    (a, b, c, d, w.gather((r, 4 - first, k), true).to::<f32>())
+}
+
+/// The five columns of a row that a window sees.
+#[triton::function]
+fn five_columns<T: Float, const E: i32, const V: i32>(
+    x: Tensor<T, 3>,
+    at: (i32, i32, i32),
+    channels: i32,
+) -> (Tile<f32>, Tile<f32>, Tile<f32>, Tile<f32>, Tile<f32>) {
+    let (n, row, left) = at;
+    let a = x.load([n, row, left], [1, 1, E]).reshape([E]).to::<f32>();
+    let b = x.load([n, row, left + channels * V], [1, 1, E]).reshape([E]).to::<f32>();
+    let c = x.load([n, row, left + 2 * channels * V], [1, 1, E]).reshape([E]).to::<f32>();
+    let d = x.load([n, row, left + 3 * channels * V], [1, 1, E]).reshape([E]).to::<f32>();
+    (a, b, c, d, x.load([n, row, left + 4 * channels * V], [1, 1, E]).reshape([E]).to::<f32>())
+}
+
+/// As [`depthwise_rows`], of windows of 5 × 5.
+#[triton::kernel(T = [f32, f16, bf16], configs = [(E = 512, V = 4, num_warps = 4)], targets = ["sm_80"], warnings = false)]
+pub(super) fn depthwise_rows_of_five<T: Float, const E: i32, const V: i32>(
+    x: Tensor<T, 3>,
+    w: Tensor<T, 3>,
+    bias: Tensor<T, 1>,
+    y: TensorMut<T, 3>,
+    #[no_specialize] of: Groups,
+    #[no_specialize] rows: i32,
+    #[no_specialize] channels: i32,
+    options: Epilogue,
+) {
+    let (n, strip, e) = (program_id(2), program_id(1) * rows, program_id(0) * E);
+    let at = e + arange(0, E);
+    let k = max_contiguous(at - quotient(at, of.wide_magic, of.wide_shift) * (channels * V), V);
+    let first: i32 = if of.flipped { 4 } else { 0 };
+    let second = 1 + first / 2;
+    let middle: i32 = 2;
+    let w0 = five_weights::<T>(w, first, first, k);
+    let w1 = five_weights::<T>(w, second, first, k);
+    let w2 = five_weights::<T>(w, middle, first, k);
+    let w3 = five_weights::<T>(w, 4 - second, first, k);
+    let w4 = five_weights::<T>(w, 4 - first, first, k);
+    let added = bias.gather([k], true).to::<f32>();
+    let (top, left) = (strip - of.padding_h, e - of.padding_w * channels * V);
+    let end = minimum(rows, y.dim(1).to::<i32>() - strip) + 4;
+    // The sums of the rows that end four to one rows below.
+    let mut a = zeros::<f32>([E]);
+    let mut b = zeros::<f32>([E]);
+    let mut c = zeros::<f32>([E]);
+    let mut d = zeros::<f32>([E]);
+    for i in 0..end {
+        let v = five_columns::<T, E, V>(x, (n, top + i, left), channels);
+        let done = five(a, v, w4);
+        a = five(b, v, w3);
+        b = five(c, v, w2);
+        c = five(d, v, w1);
+        d = five(zeros::<f32>([E]), v, w0);
+        if i >= 4 {
+            let sum = activated::<f32, 1, E>((done + added).reshape([1, E]), options);
+            y.store([n, strip + i - 4, e], sum.to::<T>().reshape([1, 1, E]));
         }
     }
 }
@@ -187,7 +285,7 @@ pub(super) fn depthwise_input<T: Float, const Q: i32, const C: i32>(
                 let v = column - j * of.dilation_w;
                 let q = quotient(v, of.stride_magic, of.stride_shift);
                 let g = dy.gather((n, p, q, channel), (v >= 0) & (q * of.stride_w == v)).to::<f32>();
-                sum += g * w.gather((i, j, channel), true).to::<f32>();
+                sum = fma(g, w.gather((i, j, channel), true).to::<f32>(), sum);
             }
         }
     }
@@ -222,7 +320,7 @@ pub(super) fn grouped_input<T: Float, const Q: i32, const C: i32>(
                 let is_place = (v >= 0) & (q * of.stride_w == v);
                 for f in 0..of.wide {
                     let g = dy.gather((n, p, q, from + f), is_place).to::<f32>();
-                    sum += g * w.gather((i, j, d, from + f), true).to::<f32>();
+                    sum = fma(g, w.gather((i, j, d, from + f), true).to::<f32>(), sum);
                 }
             }
         }
@@ -261,9 +359,9 @@ pub(super) fn grouped_weight<T: Float, const C: i32, const DEPTHWISE: bool>(
             let place = (q + arange(0, 16)).expand_dims(1);
             let g = dy.gather((n, p, place, filter), true).to::<f32>();
             let v = place * of.stride_w + j * of.dilation_w - of.padding_w;
-            a += g * x.gather((n, h, v, from), true).to::<f32>();
-            b += g * x.gather((n, h, v + of.dilation_w, from), true).to::<f32>();
-            c += g * x.gather((n, h, v + 2 * of.dilation_w, from), true).to::<f32>();
+            a = fma(g, x.gather((n, h, v, from), true).to::<f32>(), a);
+            b = fma(g, x.gather((n, h, v + of.dilation_w, from), true).to::<f32>(), b);
+            c = fma(g, x.gather((n, h, v + 2 * of.dilation_w, from), true).to::<f32>(), c);
         }
     }
     let element = (i * of.across + j) * of.deep + d;

@@ -2,11 +2,12 @@
 
 use super::copy::{CopyInstance, Room, output};
 use super::direct::{
-    DepthwiseInputInstance, DepthwiseInstance, DepthwiseRowsInstance, GroupedInputInstance, GroupedInstance,
+    DepthwiseInputInstance, DepthwiseInstance, DepthwiseRowsOfFiveInstance, GroupedInputInstance, GroupedInstance,
 };
 use super::direct::{GroupedWeightInstance, GroupedWeightSumInstance, Groups};
 use super::direct::{
-    depthwise, depthwise_input, depthwise_rows, grouped, grouped_input, grouped_weight, grouped_weight_sum,
+    depthwise, depthwise_input, depthwise_rows, depthwise_rows_of_five, grouped, grouped_input, grouped_weight,
+    grouped_weight_sum,
 };
 use super::shape::{Geometry, Options};
 use crate::Result;
@@ -29,7 +30,7 @@ const MANY: usize = 16;
 /// The kernels, for code that is generic over the element type.
 pub(super) trait Kernels<T: Float>:
     DepthwiseInstance<T, 16, 64>
-    + DepthwiseRowsInstance<T, 16, 64>
+    + Rows<T>
     + GroupedInstance<T, 16, 64>
     + DepthwiseInputInstance<T, 16, 64>
     + GroupedInputInstance<T, 16, 64>
@@ -39,6 +40,46 @@ pub(super) trait Kernels<T: Float>:
     + CopyInstance<T>
     + FinishKernelInstance<T, 16, 128>
 {
+}
+
+/// The kernels of strips of rows, whose tiles differ between types.
+pub(super) trait Rows<T: Float>: DepthwiseRowsOfFiveInstance<T, 512, 4> {
+    /// Elements of a tile, and of its vectors, of windows of 3 × 3.
+    const TILE: [usize; 2];
+
+    /// Enqueues the kernel of those.
+    fn rows_of_three(of: Strips<'_, T>, call: Call<'_>, grid: (usize, usize, usize)) -> Result<()>;
+}
+
+/// What a kernel of strips takes.
+pub(super) struct Strips<'a, T> {
+    x: View<'a, T, 3>,
+    w: View<'a, T, 3>,
+    bias: View<'a, T, 1>,
+    y: ViewMut<'a, T, 3>,
+    of: Groups,
+    rows: i32,
+    channels: i32,
+    options: Epilogue,
+}
+
+macro_rules! rows {
+    ($($t:ident $e:literal $v:literal;)*) => {$(
+        impl Rows<$t> for triton::Compiled {
+            const TILE: [usize; 2] = [$e, $v];
+
+            fn rows_of_three(strips: Strips<'_, $t>, call: Call<'_>, grid: (usize, usize, usize)) -> Result<()> {
+                let Strips { x, w, bias, y, of, rows, channels, options } = strips;
+                call.launch(depthwise_rows::<$t, $e, $v>(x, w, bias, y, of, rows, channels, options), grid)
+            }
+        }
+    )*};
+}
+
+rows! {
+    f32 1024 4;
+    f16 1024 8;
+    bf16 1024 8;
 }
 
 impl Kernels<f32> for triton::Compiled {}
@@ -147,18 +188,13 @@ where
             of.flipped = true;
         }
         let is_gathered = transposed && !of.flipped;
-        let is_rows = is_depthwise && is_dense && geometry.window == [3; 2] && geometry.options.dilation == [1; 2];
         let tiles = shape[2].div_ceil(PLACES) * shape[3].div_ceil(CHANNELS);
+        if is_depthwise && !is_gathered && self.strips(x, w, &mut y, of, begun)? {
+            return if is_left_out { finish(y, None, None, None, options, call) } else { Ok(()) };
+        }
         let single = if is_depthwise { w.select(2, 0)? } else { call.view(None) };
         for images in parts(shape[0], 1) {
             let (x, mut y) = (x.narrow(0, images.clone())?, y.reborrow().narrow(0, images.clone())?);
-            if is_rows {
-                let rows =
-                    strip(shape[1], tiles * images.len(), 8 * call.multiprocessors()).max(shape[1].div_ceil(MOST));
-                let kernel = depthwise_rows::<T, 16, 64>(x, single, bias, y, of, rows as i32, begun);
-                call.launch(kernel, (tiles, shape[1].div_ceil(rows), images.len()))?;
-                continue;
-            }
             for rows in parts(shape[1], 1) {
                 let of = Groups { first: rows.start as i32, ..of };
                 let grid = (tiles, rows.len(), images.len());
@@ -175,6 +211,50 @@ where
     }
 }
 
+impl<T: FloatElement> Direct<'_, T>
+where
+    triton::Compiled: Kernels<T>,
+{
+    /// Enqueues the kernel of strips of rows, if there is one for the window and rows of pixels are vectors. Whether it has.
+    fn strips(
+        &self,
+        x: View<'_, T, 4>,
+        w: View<'_, T, 4>,
+        y: &mut ViewMut<'_, T, 4>,
+        of: Groups,
+        options: Epilogue,
+    ) -> Result<bool> {
+        let Direct { geometry, bias, call, .. } = *self;
+        let window = geometry.window[0];
+        let [tile, vector] = if window == 3 { <triton::Compiled as Rows<T>>::TILE } else { [512, 4] };
+        let ([images, height, width, channels], is_square) = (y.shape(), geometry.window == [window; 2]);
+        let is_plain = geometry.options.stride == [1; 2] && geometry.options.dilation == [1; 2];
+        let is_whole = channels.is_multiple_of(vector) && x.shape()[3] == channels && w.shape()[3] == channels;
+        if !(is_plain && is_square && is_whole && matches!(window, 3 | 5)) {
+            return Ok(false);
+        }
+        let (Ok(x), Ok(_)) = (x.merge(2), y.as_view().merge(2)) else { return Ok(false) };
+        let (w, tiles) = (w.select(2, 0)?, (width * channels).div_ceil(tile));
+        let by = Divisor::new(channels);
+        let of = Groups { wide_magic: by.magic, wide_shift: by.shift, ..of };
+        for images in parts(images, 1) {
+            let rows = strip(height, tiles * images.len(), 8 * call.multiprocessors()).max(height.div_ceil(MOST));
+            let grid = (tiles, height.div_ceil(rows), images.len());
+            let x = x.narrow(0, images.clone())?;
+            let y = y.reborrow().narrow(0, images)?.merge(2)?;
+            let (rows, channels) = (rows as i32, (channels / vector) as i32);
+            if window == 3 {
+                let strips = Strips { x, w, bias, y, of, rows, channels, options };
+                <triton::Compiled as Rows<T>>::rows_of_three(strips, call, grid)?;
+            } else {
+                let kernel = depthwise_rows_of_five::<T, 512, 4>(x, w, bias, y, of, rows, channels, options);
+                call.launch(kernel, grid)?;
+            }
+        }
+        Ok(true)
+    }
+}
+
 /// What a window reaches beyond its first element.
 fn reach(count: i32, dilation: i32) -> i32 {
     (count - 1) * dilation
@@ -183,7 +263,7 @@ fn reach(count: i32, dilation: i32) -> i32 {
 /// Rows of a strip of an image: as many as leave enough programs, and few enough that its first rows are not most of what it loads.
 fn strip(rows: usize, programs: usize, wanted: usize) -> usize {
     let strips = wanted.div_ceil(programs.max(1)).clamp(1, rows.div_ceil(8).max(1));
-    rows.div_ceil(strips).min(64).max(1)
+    rows.div_ceil(strips).clamp(1, 64)
 }
 
 /// The gradient of filters in groups.

@@ -59,10 +59,9 @@ pub fn concat<'a, T: CopyTo<T>, const R: usize>(
         call.value("axis", axis, axis < R, "one of y", "axes are counted from 0")?;
         let fix = "y has the extents of each operand, and along the axis their sum";
         for of in operands {
-            let others = (0..R).filter(|other| *other != axis);
+            let mut others = (0..R).filter(|other| *other != axis);
             others
-                .map(|other| extent(call.op, "operands", other, [of.shape()[other], y.shape()[other]], fix))
-                .collect::<Result<()>>()?;
+                .try_for_each(|other| extent(call.op, "operands", other, [of.shape()[other], y.shape()[other]], fix))?;
         }
         let all = operands.iter().map(|of| of.shape()[axis]).sum();
         extent(call.op, "y", axis, [y.shape()[axis], all], fix)?;

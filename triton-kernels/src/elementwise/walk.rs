@@ -5,7 +5,7 @@ use super::operand::{AXES, Elements, ElementsMut};
 use crate::Result;
 use crate::divisor::Divisor;
 use crate::error::{Error, extent};
-use crate::flat::{fits, programs};
+use crate::flat::programs;
 use crate::grid::parts;
 use crate::operation::{Call, Shaped};
 use std::ops::Range;
@@ -16,6 +16,8 @@ use triton::{Choice, Element, Launch, Tuned, View, ViewMut};
 const MOST: usize = i32::MAX as usize;
 /// The shortest rows that tiles of rows are for: of shorter ones they would be mostly empty.
 const SHORT: usize = 48;
+/// Elements of a tile of one row.
+const LONG: usize = 2048;
 
 /// Extents and strides of an operand, with axes in front where it has fewer than five.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +26,6 @@ pub struct Layout {
     rank: usize,
     shape: [usize; AXES],
     strides: [isize; AXES],
-    /// Whether it begins at a multiple of 16 bytes.
-    is_aligned: bool,
-    bytes: usize,
 }
 
 impl<T: Element> Elements<'_, T> {
@@ -37,8 +36,7 @@ impl<T: Element> Elements<'_, T> {
             // It is absent.
             shape = [1; AXES];
         }
-        let is_aligned = self.view.address().is_multiple_of(16);
-        Layout { name, rank: self.extents().rank(), shape, strides, is_aligned, bytes: size_of::<T>() }
+        Layout { name, rank: self.extents().rank(), shape, strides }
     }
 }
 
@@ -46,8 +44,7 @@ impl<T: Element> ElementsMut<'_, T> {
     /// What the walk needs of it.
     pub fn layout(&self, name: &'static str) -> Layout {
         let (shape, strides) = (self.view.shape(), self.view.strides());
-        let is_aligned = self.view.address().is_multiple_of(16);
-        Layout { name, rank: self.extents().rank(), shape, strides, is_aligned, bytes: size_of::<T>() }
+        Layout { name, rank: self.extents().rank(), shape, strides }
     }
 }
 
@@ -76,12 +73,12 @@ impl<const N: usize> Walk<N> {
                 let (op, operand, found, expected) = (call.op, operand.name, operand.rank, y.rank);
                 return Err(Error::Rank { op, operand, found, expected, fix: FIX });
             }
-            for axis in 0..AXES {
+            for (axis, stride) in strides.iter_mut().enumerate() {
                 let found = operand.shape[axis];
                 if found != 1 {
                     let own = (axis + operand.rank).saturating_sub(AXES);
                     extent(call.op, operand.name, own, [found, y.shape[axis]], FIX)?;
-                    strides[axis] = operand.strides[axis];
+                    *stride = operand.strides[axis];
                 }
             }
         }
@@ -90,7 +87,7 @@ impl<const N: usize> Walk<N> {
         }
         let mut walk = Walk { shape: y.shape, y: y.strides, x, is_linear: false };
         walk.merge();
-        walk.is_linear = walk.is_apart(&y, &operands);
+        walk.is_linear = walk.is_short();
         Ok(Some(walk))
     }
 
@@ -124,19 +121,9 @@ impl<const N: usize> Walk<N> {
         }
     }
 
-    /// Whether vectors of rows are not vectors of memory, or rows are short.
-    fn is_apart(&self, y: &Layout, operands: &[Layout; N]) -> bool {
-        const INNER: usize = AXES - 1;
-        let is_whole = |of: &Layout, strides: &[isize; AXES]| {
-            let whole = |axis: usize| (strides[axis] * of.bytes as isize) % 16 == 0;
-            of.is_aligned && strides[INNER] == 1 && (0..INNER).all(whole)
-        };
-        let of_operands =
-            || operands.iter().zip(&self.x).all(|(of, strides)| strides[INNER] == 0 || is_whole(of, strides));
-        let is_short = self.shape[INNER] < SHORT && self.shape[INNER - 1] > 1;
-        // A thousand elements are no work for a device either way, and in tiles need no division.
-        let is_small = self.shape.iter().product::<usize>() <= 1024 && !is_short;
-        !is_small && (is_short || !is_whole(y, &self.y) || !of_operands())
+    /// Whether tiles would be mostly empty: rows are short, and there are several.
+    fn is_short(&self) -> bool {
+        self.shape[AXES - 1] < SHORT && self.shape[AXES - 2] > 1
     }
 
     /// The launches that visit all elements.
@@ -218,7 +205,9 @@ impl<const N: usize> Part<N> {
     ) -> Result<()> {
         let inner = self.inner();
         let grid = |of: &C| (programs(inner, tile(of)[0], tile(of)[1]), self.third.len(), self.second.len());
-        call.tuned(kernel, |of| fits(tile(of)[0], inner), grid)
+        // Tiles of several rows are for rows that one of a single row has not enough of.
+        let is_tall = inner[0] > 1 && inner[1].next_multiple_of(LONG) > inner[1] + inner[1] / 8;
+        call.tuned(kernel, |of| (tile(of)[0] > 1) == is_tall, grid)
     }
 
     /// Enqueues the kernel of numbered elements, of which a program has `each`.

@@ -4,7 +4,8 @@ use super::shape::{CHANNELS, PIXELS, grid, launches};
 use crate::element::FloatElement;
 use crate::error::{Error, Result};
 use crate::flat::corner;
-use crate::operation::{Call, operation};
+use crate::operation::{Call, launch, operation};
+use crate::reduce::{Reduction, reduce};
 use triton::prelude::*;
 
 /// The first pixel of each part of an axis, and the one behind its last: ⌊i · extent / parts⌋ and ⌈(i + 1) · extent / parts⌉.
@@ -131,8 +132,14 @@ pub fn adaptive_avg_pool<T: FloatElement>(
     if shape.contains(&0) {
         return Ok(());
     }
-    let [_, p, q, _] = shape;
+    let [n, p, q, c] = shape;
     check(call, [h, w], [p, q])?;
+    // Of whole images the mean is that of an axis.
+    if [p, q] == [1; 2]
+        && let (Ok(x), Ok(y)) = (x.merge(1), y.reborrow().reshape([n, c]))
+    {
+        return launch(reduce(x, Reduction::Mean, y), call.stream);
+    }
     let across = most(w, q);
     // Parts of many pixels are read by many threads.
     let by_parts = most(h, p) * across >= PIXELS as usize / 2;

@@ -1,6 +1,6 @@
 //! Cumulative sums of rows of any length.
 
-use super::kernels::cumsum_kernel_tuned;
+use super::kernels::{cumsum_kernel_tuned, row_sums_tuned};
 use crate::Result;
 use crate::element::FloatElement;
 use crate::operation::{Call, operation};
@@ -8,10 +8,15 @@ use triton::prelude::*;
 
 /// The longest rows of which a program has several.
 const SHORT: usize = 512;
+/// Elements of a tile of longer ones.
+const TILE: usize = 2048;
+/// Programs that a few long rows are divided among.
+const PROGRAMS: usize = 1024;
 
 /// y\[.., j\] = the sum of x\[.., ..=j\] along the last axis, as `torch.cumsum` with `dim=-1`. Sums are in `f32`, and each is rounded once.
 ///
-/// A row of any length is one program, tile after tile, in an order that follows from its length: the result is the same each time. x is read once.
+/// Where there are few long rows, the sums of strips of them are computed first, and x is read twice; else a row is one program, tile after tile, and x is read
+/// once. The order of additions follows from the shape: the result is the same each time.
 ///
 /// A NaN makes itself and what follows it in its row NaN; an infinity stays until one of the other sign, or a NaN, makes a NaN of it.
 ///
@@ -44,6 +49,20 @@ pub fn cumsum<T: FloatElement>(
     if rows == 0 || columns == 0 {
         return Ok(());
     }
-    let kernel = cumsum_kernel_tuned::<T>(x, y, reverse);
-    call.tuned(kernel, |of| (of.R > 1) == (columns <= SHORT), |of| rows.div_ceil(of.R as usize))
+    let is_short = columns <= SHORT;
+    // Strips of whole steps of the sums.
+    let tiles = columns.div_ceil(TILE);
+    let each = if is_short { tiles } else { tiles.div_ceil(PROGRAMS.div_ceil(rows)).next_multiple_of(4) };
+    let strips = if is_short { 1 } else { tiles.div_ceil(each) };
+    let mut memory = call.workspace::<f32>(if strips > 1 { strips * rows } else { 0 })?;
+    if strips > 1 {
+        let (parts, none) = (memory.view_mut([1, strips, rows])?, call.view_mut(None));
+        let step = (each / 4) as i32;
+        let sums = row_sums_tuned::<T>(x.split(0, [1, rows])?, call.view(None), none, parts, step, false, false, 1.0);
+        call.tuned(sums, |of| of.R == 1, |_| (rows, strips, 1))?;
+    }
+    let parts = if strips > 1 { memory.view([1, strips, rows])? } else { call.view(None) };
+    let (each, grid) = ((each * TILE) as i32, |rows_of: i32| (rows.div_ceil(rows_of as usize), strips));
+    let kernel = cumsum_kernel_tuned::<T>(x, y, parts, each, reverse);
+    call.tuned(kernel, |of| (of.R > 1) == is_short, |of| grid(of.R))
 }
