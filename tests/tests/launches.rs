@@ -151,6 +151,7 @@ fn every_operation_has_forms() {
         "norm",
         "optim",
         "pool",
+        "recurrent",
         "reduce",
         "sparse",
     ];

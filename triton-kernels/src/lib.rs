@@ -50,6 +50,8 @@ pub mod optim;
 pub mod parallel;
 #[cfg(feature = "pool")]
 pub mod pool;
+#[cfg(feature = "recurrent")]
+pub mod recurrent;
 #[cfg(feature = "reduce")]
 pub mod reduce;
 #[cfg(feature = "linear")]

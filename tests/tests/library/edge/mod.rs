@@ -6,6 +6,7 @@ mod extents;
 mod large;
 mod norms;
 mod products;
+mod recurrent;
 mod reductions;
 mod reported;
 mod rows;
@@ -35,6 +36,7 @@ fn cases() -> Vec<Case> {
         norms::cases,
         sums::cases,
         reductions::cases,
+        recurrent::cases,
         products::cases,
         convolutions::cases,
         attention::cases,

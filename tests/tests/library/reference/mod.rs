@@ -13,6 +13,7 @@ pub mod norm;
 pub mod norm_backward;
 pub mod number;
 pub mod optim;
+pub mod recurrent;
 pub mod reduce;
 pub mod rotary;
 pub mod softmax;
