@@ -8,7 +8,7 @@ use crate::operation::{Call, Request, operation};
 use triton::prelude::*;
 
 /// The most programs, whose parts the last one adds at once.
-const PARTS: usize = 1024;
+pub(super) const PARTS: usize = 1024;
 
 /// loss = `scale` · the sum over all elements, and its gradient if there is an output: program p has the tiles p, p + P and so on, 1024
 /// columns of a row each. `parts` and `done` are 0 before, and again after.
@@ -38,7 +38,19 @@ fn distance_kernel<T: Float, const KL: bool>(
             dx.store([i, j], (d * (2.0 * scale)).to::<T>());
         }
     }
-    parts.store([program], sum_axis(total, 1));
+    add_parts(total, loss, parts, done, scale);
+}
+
+/// loss = `scale` times the sums of all programs, which the last one to finish adds in their order.
+#[triton::function]
+pub(super) fn add_parts(
+    total: Tile<f32>,
+    loss: TensorMut<f32, 1>,
+    parts: TensorMut<f32, 1>,
+    done: TensorMut<i32, 1>,
+    scale: f32,
+) {
+    parts.store([program_id(0)], sum_axis(total, 1));
     if last_to_arrive(done, 0, num_programs(0)) {
         let all = sum(parts.load([0], [1024]));
         parts.store([0], zeros::<f32>([1024]));

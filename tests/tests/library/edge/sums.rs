@@ -9,7 +9,7 @@ use triton::prelude::*;
 use triton_kernels::FloatElement;
 use triton_kernels::embedding::{Pairs, embedding, embedding_backward, rotary, rotary_backward};
 use triton_kernels::linear::column_sums;
-use triton_kernels::loss::{kl_div, mse};
+use triton_kernels::loss::{bce_with_logits, huber, kl_div, mse, smooth_l1};
 use triton_kernels::optim::{AdamWOptions, SgdOptions, adamw, clip_by_norm, sgd};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -24,6 +24,10 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
     for kl in [false, true] {
         cases.push(of_distance::<T>(kl, Draw::Normal).locality());
         cases.push(of_distance::<T>(kl, Draw::Edge(1e10)).finite());
+    }
+    for loss in ["huber", "smooth_l1", "bce_with_logits"] {
+        cases.push(of_elements::<T>(loss, Draw::Normal).locality());
+        cases.push(of_elements::<T>(loss, Draw::Edge(1e30)).finite());
     }
     cases.push(of_sums::<T>(Draw::Normal).locality());
     cases.push(of_clip::<T>(Draw::Normal).locality());
@@ -65,6 +69,35 @@ fn of_distance<T: FloatElement + Scalar>(kl: bool, draw: Draw) -> Subject {
     };
     let name = if kl { "kl_div" } else { "mse" };
     Subject::new::<T>(name, [(count, draw), (count, target)], run, wanted)
+}
+
+fn of_elements<T: FloatElement + Scalar>(loss: &'static str, draw: Draw) -> Subject {
+    let (shape, count) = ([3, 37], 111);
+    let target = match loss {
+        "bce_with_logits" => Draw::Fixed((0..count).map(|i| f64::from(i as u32 % 5) / 4.0).collect()),
+        _ => Draw::Normal,
+    };
+    let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
+        let [x, t] = [0, 1].map(|i| put::<T, 2>(stream, shape, Order::Rows, &of[i]));
+        let (x, t, mut dx) = (x?, t?, room::<T, 2>(stream, shape, Order::Rows)?);
+        let mut value = room::<f32, 1>(stream, [1], Order::Rows)?;
+        let (from, to, on, dx_of) = (x.view()?, t.view()?, value.view_mut()?, dx.view_mut()?);
+        match loss {
+            "huber" => huber(from, to, on).delta(0.5).dx(dx_of).launch(stream)?,
+            "smooth_l1" => smooth_l1(from, to, on).beta(0.5).dx(dx_of).launch(stream)?,
+            _ => bce_with_logits(from, to, on).dx(dx_of).launch(stream)?,
+        }
+        Ok(vec![value.get(stream)?, dx.get(stream)?])
+    };
+    let wanted = move |of: &[Vec<f64>]| {
+        let (value, dx) = match loss {
+            "huber" => distance::robust(&of[0], &of[1], 0.5, 1.0, 0.5),
+            "smooth_l1" => distance::robust(&of[0], &of[1], 0.5, 0.5, 1.0),
+            _ => distance::bce(&of[0], &of[1], None),
+        };
+        vec![vec![value], dx]
+    };
+    Subject::new::<T>(loss, [(count, draw), (count, target)], run, wanted)
 }
 
 fn of_sums<T: FloatElement + Scalar>(draw: Draw) -> Subject {
