@@ -18,7 +18,7 @@ use triton::prelude::*;
     (R = 1, N = 8192, LOOP = false, num_warps = 8, targets = ["sm_80"]),
     (R = 1, N = 2048, LOOP = true, num_warps = 8, targets = ["sm_80"], general = true),
 ], tune = [R, N, LOOP])]
-fn norm_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32, const LOOP: bool>(
+pub(super) fn norm_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32, const LOOP: bool>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 2>,
     bias: Tensor<T, 2>,
@@ -36,7 +36,7 @@ fn norm_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32, const LOO
     (R = 1, N = 8192, LOOP = false, num_warps = 8, targets = ["sm_80"]),
     (R = 1, N = 2048, LOOP = true, num_warps = 8, targets = ["sm_80"], general = true),
 ], tune = [R, N, LOOP])]
-fn norm_sum_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32, const LOOP: bool>(
+pub(super) fn norm_sum_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32, const LOOP: bool>(
     x: Tensor<T, 2>,
     residual: Tensor<T, 2>,
     weight: Tensor<T, 2>,
@@ -225,7 +225,7 @@ pub fn rms_norm<T: FloatElement>(
 
 /// Both: without MEAN there is neither a mean nor a bias.
 #[expect(clippy::too_many_arguments, reason = "they are the operands")]
-fn norm<'c, T: FloatElement, const MEAN: bool>(
+pub(super) fn norm<'c, T: FloatElement, const MEAN: bool>(
     call: Call<'c>,
     x: View<'c, T, 2>,
     weight: View<'c, T, 1>,

@@ -26,7 +26,7 @@ fn row_gradient<const MEAN: bool>(normal: Tile<f32>, g: Tile<f32>, scale: Tile<f
     (T = bf16, R = 4, N = 1024, num_warps = 8), (T = bf16, R = 2, N = 4096, num_warps = 16),
     (T = bf16, R = 1, N = 8192, num_warps = 16),
 ], targets = ["sm_80"], tune = [R, N])]
-fn norm_backward_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32>(
+pub(super) fn norm_backward_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 2>,
     dy: Tensor<T, 2>,
@@ -80,7 +80,7 @@ fn norm_backward_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32>(
     (R = 1, N = 65536, LOOP = false, num_warps = 8, targets = ["sm_90a"]),
     (R = 1, N = 2048, LOOP = true, num_warps = 8, targets = ["sm_80"], general = true),
 ], tune = [R, N, LOOP])]
-fn norm_dx_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32, const LOOP: bool>(
+pub(super) fn norm_dx_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32, const LOOP: bool>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 2>,
     dy: Tensor<T, 2>,
@@ -117,7 +117,7 @@ fn norm_dx_kernel<T: Float, const MEAN: bool, const R: i32, const N: i32, const 
 
 /// Parts of the gradients of weight and bias alone: program (j, s) adds `rows` rows of 64 columns.
 #[triton::kernel(T = [f32, f16, bf16], MEAN = [false, true], targets = ["sm_80"], num_warps = 8)]
-fn norm_parameters_kernel<T: Float, const MEAN: bool>(
+pub(super) fn norm_parameters_kernel<T: Float, const MEAN: bool>(
     x: Tensor<T, 2>,
     dy: Tensor<T, 2>,
     means: Tensor<f32, 1>,
@@ -144,7 +144,7 @@ fn norm_parameters_kernel<T: Float, const MEAN: bool>(
 
 /// The sums of parts, which are 0 afterwards: program (j, i) adds those of gradient i.
 #[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], num_warps = 8)]
-fn norm_finish_kernel<T: Float>(
+pub(super) fn norm_finish_kernel<T: Float>(
     parts: TensorMut<f32, 3>,
     dw: TensorMut<T, 1>,
     db: TensorMut<T, 1>,
@@ -256,7 +256,7 @@ pub fn rms_norm_backward<T: FloatElement>(
 const LANES: usize = 64;
 
 #[expect(clippy::too_many_arguments, reason = "they are the operands")]
-fn backward<'c, T: FloatElement, const MEAN: bool>(
+pub(super) fn backward<'c, T: FloatElement, const MEAN: bool>(
     call: Call<'c>,
     x: View<'c, T, 2>,
     weight: View<'c, T, 1>,
