@@ -1,7 +1,6 @@
 //! Numbers of rows or classes, of either width.
 
 use crate::Result;
-#[cfg(feature = "index")]
 use crate::operation::Call;
 use crate::operation::{Extents, Operand, Shaped};
 use triton::prelude::*;
@@ -37,6 +36,18 @@ impl<'a> Ids<'a> {
         Ok(match self.0 {
             Width::I32(of) => Numbers::I32(of.take(op, operand)?),
             Width::I64(of) => Numbers::I64(of.take(op, operand)?),
+        })
+    }
+
+    /// They, as one axis, for kernels that take both widths: one of the views has no elements.
+    ///
+    /// # Errors
+    /// [`Error::Merge`](crate::Error::Merge).
+    pub(crate) fn both(self, call: Call<'a>, operand: &'static str) -> Result<(View<'a, i32, 1>, View<'a, i64, 1>)> {
+        let none = call.stream.device();
+        Ok(match self.numbers(call.op, operand)? {
+            Numbers::I32(of) => (of, View::none(none)),
+            Numbers::I64(of) => (View::none(none), of),
         })
     }
 

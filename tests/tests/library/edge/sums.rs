@@ -4,10 +4,10 @@ use super::subject::{Arrays, Subject, put, room};
 use crate::harness::hostile::Draw;
 use crate::harness::{Case, Order, Outcome, Scalar};
 use crate::reference::number::{Number, Total, exact, totals};
-use crate::reference::{column_sums as sums_of, distance, optim, rotary as rotated};
+use crate::reference::{bag, column_sums as sums_of, distance, optim, rotary as rotated};
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::embedding::{Pairs, embedding, embedding_backward, rotary, rotary_backward};
+use triton_kernels::embedding::{Bag, Pairs, embedding, embedding_backward, embedding_bag, rotary, rotary_backward};
 use triton_kernels::linear::column_sums;
 use triton_kernels::loss::{bce_with_logits, huber, kl_div, mse, smooth_l1};
 use triton_kernels::optim::{AdamWOptions, SgdOptions, adamw, clip_by_norm, sgd};
@@ -37,6 +37,10 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
     cases.push(of_adamw::<T>(Draw::Edge(1e15)).finite());
     cases.push(of_embedding::<T>(Draw::Normal).locality());
     cases.push(of_embedding::<T>(Draw::ANY).finite());
+    for kind in [Bag::Sum, Bag::Mean, Bag::Max] {
+        cases.push(of_bag::<T>(kind, Draw::Normal).locality());
+        cases.push(of_bag::<T>(kind, if kind == Bag::Max { Draw::ANY } else { Draw::Edge(1e30) }).finite());
+    }
     for deterministic in [false, true] {
         cases.push(of_embedding_backward::<T>(deterministic).locality());
     }
@@ -180,6 +184,21 @@ fn of_embedding<T: FloatElement + Scalar>(draw: Draw) -> Subject {
         vec![exact(&IDS.iter().flat_map(row).collect::<Vec<f64>>())]
     };
     Subject::new::<T>("embedding", [(36, draw)], run, wanted)
+}
+
+/// Bags of which one is empty, one names a row twice, and one has a single row.
+fn of_bag<T: FloatElement + Scalar>(kind: Bag, draw: Draw) -> Subject {
+    let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
+        let (table, ids) = (put::<T, 2>(stream, [4, 9], Order::Odd, &of[0])?, stream.upload(&IDS)?);
+        let (offsets, mut out) = (stream.upload(&[0, 1, 1, 5])?, room::<T, 2>(stream, [4, 9], Order::Rows)?);
+        embedding_bag(table.view()?, ids.view([6])?, offsets.view([4])?, kind, out.view_mut()?).launch(stream)?;
+        Ok(vec![out.get(stream)?])
+    };
+    let wanted = move |of: &[Vec<f64>]| {
+        let ids = IDS.map(i64::from);
+        vec![bag::bag(&of[0], 9, &ids, &[0..1, 1..1, 1..5, 5..6], kind, None).0]
+    };
+    Subject::new::<T>(format!("embedding_bag {kind:?}"), [(36, draw)], run, wanted)
 }
 
 fn of_embedding_backward<T: FloatElement + Scalar>(deterministic: bool) -> Subject {

@@ -2,6 +2,7 @@
 
 pub mod activation;
 pub mod attention;
+pub mod bag;
 pub mod column_sums;
 pub mod contract;
 pub mod conv;

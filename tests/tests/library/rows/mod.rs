@@ -26,7 +26,7 @@ macro_rules! files {
     };
 }
 
-files! { column_sums softmax norm activation distance dropout elementwise loss optim groups; subjects adaptive along elementwise_loss lookup pad plain_norm pool recurrent reduce scan sharded shuffle upsample }
+files! { column_sums softmax norm activation distance dropout elementwise loss optim groups; subjects adaptive along bag elementwise_loss lookup pad plain_norm pool recurrent reduce scan sharded shuffle upsample }
 
 pub use reduce::{ALL, over};
 
