@@ -213,3 +213,43 @@ pub(super) fn cumsum_kernel<T: Float, const R: i32, const N: i32>(
         }
     }
 }
+
+/// The products so far of R rows, tile after tile.
+#[triton::kernel(T = [f32, f16, bf16], configs = [
+    (R = 1, N = 2048, num_warps = 8, general = true), (R = 16, N = 128, num_warps = 8),
+], targets = ["sm_80"], tune = [R, N])]
+pub(super) fn cumprod_kernel<T: Float, const R: i32, const N: i32>(x: Tensor<T, 2>, y: TensorMut<T, 2>) {
+    let (i, n) = (program_id(0) * R, x.dim(1).to::<i32>());
+    let (mut carry, k) = (full([R, 1], 1.0), arange(0, N).expand_dims(0));
+    for j in (0..n).step_by(N) {
+        let v = cumprod(x.load([i, j], [R, N]).to::<f32>(), 1) * carry;
+        y.store([i, j], v.to::<T>());
+        carry = sum_axis(select(k == N - 1, v, 0.0), 1).expand_dims(1);
+    }
+}
+
+/// dx\[j\] = y\[j − 1\] · s\[j\], where s\[j\] = dy\[j\] + x\[j + 1\] · s\[j + 1\], from the last tile of a row to the first: steps of the recurrence are
+/// scanned.
+#[triton::kernel(T = [f32, f16, bf16], configs = [
+    (R = 1, N = 1024, num_warps = 8, general = true), (R = 8, N = 128, num_warps = 8),
+], targets = ["sm_80"], tune = [R, N], warnings = false)]
+pub(super) fn cumprod_backward_kernel<T: Float, const R: i32, const N: i32>(
+    x: Tensor<T, 2>,
+    y: Tensor<T, 2>,
+    dy: Tensor<T, 2>,
+    dx: TensorMut<T, 2>,
+) {
+    let (i, n) = (program_id(0) * R, x.dim(1).to::<i32>());
+    let (mut carry, k) = (zeros::<f32>([R, 1]), arange(0, N).expand_dims(0));
+    let last = (n - 1) / N * N;
+    for before in (0..n).step_by(N) {
+        let j = last - before;
+        let step = (x.load([i, j + 1], [R, N]).to::<f32>(), dy.load([i, j], [R, N]).to::<f32>());
+        let (a, b) = scan_reverse(step, 1, |(a, b), (aa, bb)| (a * aa, aa * b + bb));
+        // What is past the row is 0, whatever the product is.
+        let s = select(carry == 0.0, b, fma(a, carry, b));
+        let past = y.load_or([i, j - 1], [R, N], T::ONE).to::<f32>();
+        dx.store([i, j], (past * s).to::<T>());
+        carry = sum_axis(select(k == 0, s, 0.0), 1).expand_dims(1);
+    }
+}

@@ -1,5 +1,5 @@
 //! Reductions over axes: sums, means, variances, norms, the greatest and the least element, and whether elements are not 0; where extremes are; cumulative
-//! sums.
+//! sums and products.
 //!
 //! Sums are in `f32`, in an order that follows from the shapes: a result is the same each time. The result is rounded once, to the type of x.
 
@@ -12,4 +12,4 @@ mod scan;
 pub use axes::Axes;
 pub use extreme::{Argmax, argmax, argmin};
 pub use over::{Reduce, Reduction, all, any, max, mean, min, norm, reduce, sum, var};
-pub use scan::{Cumsum, cumsum};
+pub use scan::{Cumprod, CumprodBackward, Cumsum, cumprod, cumprod_backward, cumsum};

@@ -1,6 +1,6 @@
-//! Cumulative sums of rows of any length.
+//! Cumulative sums and products of rows of any length.
 
-use super::kernels::{cumsum_kernel_tuned, row_sums_tuned};
+use super::kernels::{cumprod_backward_kernel_tuned, cumprod_kernel_tuned, cumsum_kernel_tuned, row_sums_tuned};
 use crate::Result;
 use crate::element::FloatElement;
 use crate::operation::{Call, operation};
@@ -65,4 +65,72 @@ pub fn cumsum<T: FloatElement>(
     let (each, grid) = ((each * TILE) as i32, |rows_of: i32| (rows.div_ceil(rows_of as usize), strips));
     let kernel = cumsum_kernel_tuned::<T>(x, y, parts, each, reverse);
     call.tuned(kernel, |of| (of.R > 1) == is_short, |of| grid(of.R))
+}
+
+/// y\[.., j\] = the product of x\[.., ..=j\] along the last axis, as `torch.cumprod` with `dim=-1`. Products are in `f32`, and each is rounded once.
+///
+/// A row of any length is one program, tile after tile, in an order that follows from its length: the result is the same each time. x is read once.
+///
+/// A NaN makes itself and what follows it in its row NaN, as does an infinity with a 0. Neighbours are multiplied first, so that a product of some of them may
+/// overflow where all up to an element do not.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::reduce::cumprod;
+///
+/// let stream = Device::cpu().stream()?;
+/// let x = stream.tensor(&[2.0f32, 3.0, -1.0, 0.5], [1, 4])?;
+/// let mut y = stream.tensor_uninit::<f32, _>([1, 4])?;
+/// cumprod(&x, &mut y).launch(&stream)?;
+/// assert_eq!(stream.download(&y)?, [2.0, 6.0, -6.0, -3.0]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+#[operation(Cumprod, tuned)]
+pub fn cumprod<T: FloatElement>(
+    call: Call,
+    #[axes(.., c)] x: View<T, 2>,
+    #[axes(.., c)] y: ViewMut<T, 2>,
+) -> Result<()> {
+    let [rows, columns] = x.shape();
+    call.value("the number of columns", columns, columns < 1 << 30, "less than 2³⁰", "multiply parts of a row")?;
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    let kernel = cumprod_kernel_tuned::<T>(x, y);
+    call.tuned(kernel, |of| (of.R > 1) == (columns <= SHORT), |of| rows.div_ceil(of.R as usize))
+}
+
+/// The gradient of y = [`cumprod`]`(x)` for x, from dy: dx\[j\] = Σ dy\[k\] · the product of x\[..=k\] without x\[j\], over k from j on. Nothing is divided by x,
+/// which may have zeros.
+///
+/// Products are in `f32`, and each sum is rounded once, in an order that follows from the length of a row: the result is the same each time.
+///
+/// A NaN reaches its row.
+///
+/// ```
+/// use triton::Device;
+/// use triton_kernels::reduce::cumprod_backward;
+///
+/// let stream = Device::cpu().stream()?;
+/// let (x, y) = (stream.tensor(&[2.0f32, 0.0, 5.0], [1, 3])?, stream.tensor(&[2.0f32, 0.0, 0.0], [1, 3])?);
+/// let (dy, mut dx) = (stream.tensor(&[1.0f32, 1.0, 1.0], [1, 3])?, stream.tensor_uninit::<f32, _>([1, 3])?);
+/// cumprod_backward(&x, &y, &dy, &mut dx).launch(&stream)?;
+/// assert_eq!(stream.download(&dx)?, [1.0, 12.0, 0.0]);
+/// # Ok::<(), triton_kernels::Error>(())
+/// ```
+#[operation(CumprodBackward, tuned)]
+pub fn cumprod_backward<T: FloatElement>(
+    call: Call,
+    #[axes(.., c)] x: View<T, 2>,
+    #[axes(.., c)] y: View<T, 2>,
+    #[axes(.., c)] dy: View<T, 2>,
+    #[axes(.., c)] dx: ViewMut<T, 2>,
+) -> Result<()> {
+    let [rows, columns] = x.shape();
+    call.value("the number of columns", columns, columns < 1 << 30, "less than 2³⁰", "multiply parts of a row")?;
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    let kernel = cumprod_backward_kernel_tuned::<T>(x, y, dy, dx);
+    call.tuned(kernel, |of| (of.R > 1) == (columns <= SHORT), |of| rows.div_ceil(of.R as usize))
 }

@@ -7,7 +7,7 @@ use crate::reference::reduce as reference;
 use crate::rows::{ALL, over};
 use triton::prelude::*;
 use triton_kernels::FloatElement;
-use triton_kernels::reduce::{Reduction, cumsum};
+use triton_kernels::reduce::{Reduction, cumprod, cumsum};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -32,12 +32,23 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
             cases.push(of_reduction::<T>(reduction, shape, Draw::Edge(most)).finite());
         }
     }
+    cases.push(of_cumprod::<T>([5, 37], Draw::Normal).locality());
     for reverse in [false, true] {
         for shape in [[5, 37], [2, 4100]] {
             cases.push(of_cumsum::<T>(shape, reverse, Draw::Normal).locality());
         }
         cases.push(of_cumsum::<T>([5, 37], reverse, Draw::Edge(T::range()[2] / 64.0)).finite());
     }
+}
+
+fn of_cumprod<T: FloatElement + Scalar>(shape: [usize; 2], draw: Draw) -> Subject {
+    let run = move |stream: &Stream, of: &[Vec<f64>]| -> Outcome<Arrays> {
+        let (x, mut y) = (put::<T, 2>(stream, shape, Order::Rows, &of[0])?, room::<T, 2>(stream, shape, Order::Odd)?);
+        cumprod(x.view()?, y.view_mut()?).launch(stream)?;
+        Ok(vec![y.get(stream)?])
+    };
+    let wanted = move |of: &[Vec<f64>]| vec![by_rows(&of[0], shape[1], |_, row| reference::cumprod(row))];
+    Subject::new::<T>(format!("cumprod {shape:?}"), [(shape[0] * shape[1], draw)], run, wanted)
 }
 
 fn of_cumsum<T: FloatElement + Scalar>(shape: [usize; 2], reverse: bool, draw: Draw) -> Subject {

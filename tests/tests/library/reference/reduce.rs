@@ -48,6 +48,26 @@ pub fn argmax(x: &[f64], least: bool) -> f64 {
     best.and_then(|best| x.iter().position(|x| *x == best)).map_or(-1.0, |at| at as f64)
 }
 
+/// The products of all elements up to each.
+pub fn cumprod(x: &[f64]) -> Vec<Number> {
+    let next = |product: &mut Number, x: &f64| {
+        *product = *product * *x;
+        Some(*product)
+    };
+    x.iter().scan(Number::from(1.0), next).collect()
+}
+
+/// The gradient of products, from those products.
+pub fn cumprod_backward(x: &[f64], y: &[f64], dy: &[f64]) -> Vec<Number> {
+    let (mut s, mut dx) = (Number::from(0.0), Vec::new());
+    for j in (0..x.len()).rev() {
+        s = x.get(j + 1).map_or(s, |x| s * *x) + dy[j];
+        dx.push(s * if j > 0 { y[j - 1] } else { 1.0 });
+    }
+    dx.reverse();
+    dx
+}
+
 /// The sums of all elements up to each, or from each on.
 pub fn cumsum(x: &[f64], reverse: bool) -> Vec<Number> {
     let mut total = Total::default();
