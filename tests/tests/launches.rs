@@ -4,6 +4,8 @@
 //! and writes down each call; where there is no rustc, the test says that it was skipped.
 #![allow(dead_code, unused_imports, reason = "`library` uses the rest of its files")]
 
+#[path = "library/conv/mod.rs"]
+mod conv;
 #[path = "library/declared.rs"]
 mod declared;
 #[path = "library/graphs/mod.rs"]
