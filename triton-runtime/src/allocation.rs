@@ -250,6 +250,23 @@ impl Allocation {
         if is_here { there.uses.read_by(stream, copy) } else { there.uses.write_by(stream, copy) }
     }
 
+    /// Enqueues a copy from memory of another device, on a stream of that, which the caller orders.
+    pub(crate) fn copy_unordered(
+        &self,
+        offset: usize,
+        source: &Allocation,
+        source_offset: usize,
+        bytes: usize,
+        stream: &Stream,
+    ) -> Result<()> {
+        match (&self.memory, &source.memory, stream.raw()) {
+            (Memory::Cuda(to), Memory::Cuda(from), Some(raw)) => {
+                to.copy_from_peer(offset, from, source_offset, bytes, raw)
+            }
+            (to, from, raw) => to.copy(offset, from, source_offset, bytes, raw),
+        }
+    }
+
     /// Enqueues an element over each of `count` elements.
     pub(crate) fn fill(self: &Arc<Self>, offset: usize, element: &[u8], count: usize, stream: &Stream) -> Result<()> {
         self.check(stream, || "the buffer".to_string())?;

@@ -197,6 +197,41 @@ impl Region {
         to.memory().copy(self.offset, from.memory(), source.offset, self.bytes(), stream.raw())
     }
 
+    /// The `len` elements from `start` on.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] of elements that it does not have.
+    pub fn narrow(&self, start: usize, len: usize) -> Result<Region> {
+        let end = start.checked_add(len).filter(|end| *end <= self.len);
+        end.ok_or(Error::OutOfRange { start, end: start.saturating_add(len), len: self.len })?;
+        Ok(Region { offset: self.offset + start * self.dtype.bytes() as usize, len, ..self.clone() })
+    }
+
+    /// Enqueues a copy of it over a region of another GPU of this process, or of the same device, on a stream of its own device. [Access](Device::enable_peer_access)
+    /// to the other one lets it go without the host's memory.
+    ///
+    /// Nothing is ordered beyond the stream: events say when this region is written, and when the other may be.
+    ///
+    /// # Errors
+    /// Those of [`Region::copy_from`], and [`Error::Capture`] if the stream is captured.
+    pub fn copy_to_peer(&self, stream: &Stream, target: &Region) -> Result<()> {
+        if self.device() == target.device() {
+            return target.copy_from(stream, self);
+        }
+        if target.bytes() != self.bytes() {
+            return Err(Error::Length { source_len: self.bytes(), len: target.bytes() });
+        }
+        if !target.is_written {
+            return Err(target.refused("it was lent to be read"));
+        }
+        let (Owner::Buffer(to), Owner::Buffer(from)) = (&target.owner, &self.owner) else {
+            return Err(self.refused("the memory of one of the two is another owner's, which has to copy it"));
+        };
+        from.check(stream, || "the source".to_string())?;
+        stream.refuse_capture("a copy between devices")?;
+        to.copy_unordered(target.offset, from, self.offset, self.bytes(), stream)
+    }
+
     /// Held while it is copied: no replay runs, and no other use of what is captured.
     fn alone(&self) -> Option<Replaying<'static>> {
         self.takes_turns.then(|| self.device().replays().enter())
