@@ -2,6 +2,7 @@
 
 use crate::alone::Alone;
 use crate::backend::Backend;
+use crate::copies::{Board, Copies};
 use crate::error::{Error, Result};
 use crate::exchange::{Exchange, together};
 use crate::group::Group;
@@ -59,6 +60,8 @@ struct Inner {
     backend: Box<dyn Backend>,
     /// Its own, once it was asked for.
     stream: OnceLock<Stream>,
+    /// Of GPUs of one process.
+    copies: Option<Arc<Copies>>,
 }
 
 /// How a communicator is made.
@@ -97,11 +100,11 @@ impl Communicator {
         } else {
             Box::new(Host::new(place, options.timeout, meeting.connect(place, options.timeout)?))
         };
-        Ok(Communicator::of(device, place, backend))
+        Ok(Communicator::of(device, place, backend, None))
     }
 
-    fn of(device: &Device, place: Place, backend: Box<dyn Backend>) -> Communicator {
-        Communicator(Arc::new(Inner { device: device.clone(), place, backend, stream: OnceLock::new() }))
+    fn of(device: &Device, place: Place, backend: Box<dyn Backend>, copies: Option<Arc<Copies>>) -> Communicator {
+        Communicator(Arc::new(Inner { device: device.clone(), place, backend, stream: OnceLock::new(), copies }))
     }
 
     /// A world of one rank, for programs that run on one device, too. Collectives are copies then, and need no NCCL.
@@ -122,7 +125,7 @@ impl Communicator {
     /// # }
     /// ```
     pub fn alone(device: &Device) -> Result<Communicator> {
-        Ok(Communicator::of(device, Place::new(0, 1), Box::new(Alone)))
+        Ok(Communicator::of(device, Place::new(0, 1), Box::new(Alone), None))
     }
 
     /// The ranks of a world of one process: one for each device, in their order. Each goes to a thread of its own, as collectives wait for all ranks.
@@ -150,14 +153,16 @@ impl Communicator {
         if world == 1 {
             return Ok(vec![Communicator::alone(&devices[0])?]);
         }
+        let board = Board::new(devices);
         let one = |rank: usize, exchange: Arc<dyn Exchange>, device: &Device| {
             let place = Place::new(rank, world);
+            let copies = board.clone().map(|board| Copies::new(board, rank, exchange.clone(), options.timeout));
             let backend: Box<dyn Backend> = if is_gpu(device) {
                 nccl::among(device, place, exchange, options)?
             } else {
                 Box::new(Host::new(place, options.timeout, exchange))
             };
-            Ok(Communicator::of(device, place, backend))
+            Ok(Communicator::of(device, place, backend, copies.map(Arc::new)))
         };
         // Ranks of NCCL wait for each other here.
         std::thread::scope(|scope| {
@@ -196,6 +201,16 @@ impl Communicator {
     /// Its device.
     pub fn device(&self) -> &Device {
         &self.0.device
+    }
+
+    /// Its copies between GPUs of one process.
+    pub(crate) fn copies(&self) -> Option<&Arc<Copies>> {
+        self.0.copies.as_ref()
+    }
+
+    /// Ends it as after a failure: the others need not wait until the time is out.
+    pub(crate) fn fail(&self) {
+        self.0.backend.leave(false);
     }
 
     /// A stream for collectives that run beside other work: the same each time, of high priority, so that a collective need not wait until a
@@ -471,7 +486,7 @@ pub fn on_all<R: Send, E: From<triton::Error> + Send>(
                     Err(error) => {
                         first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                         // Those that wait for this rank need not wait until the time is out.
-                        communicator.0.backend.leave(false);
+                        communicator.fail();
                         None
                     }
                 }

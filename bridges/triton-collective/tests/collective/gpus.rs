@@ -15,7 +15,7 @@ use triton_collective::{Communicator, Error, Id, Options, Place, Reduce, Result,
 const SHORT: Duration = Duration::from_secs(5);
 
 /// Two GPUs, which one test uses at a time.
-fn gpus() -> Option<([Device; 2], MutexGuard<'static, ()>)> {
+pub fn gpus() -> Option<([Device; 2], MutexGuard<'static, ()>)> {
     match (Device::cuda(0), Device::cuda(1)) {
         (Ok(first), Ok(second)) => Some(([first, second], alone())),
         (Err(error), _) | (_, Err(error)) => {

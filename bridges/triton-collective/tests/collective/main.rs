@@ -6,6 +6,7 @@ mod gpus;
 mod meetings;
 mod model;
 mod order;
+mod passages;
 mod processes;
 mod support;
 mod values;
