@@ -31,6 +31,8 @@ pub struct Cluster {
     pub inside: Link,
     /// The share of a product's rate that a collective beside it takes: 1 where nothing is gained over one after the other.
     pub taken: f64,
+    /// By the copy engines of GPUs of a host, beside products.
+    pub copies: Link,
     /// Between hosts, for each GPU.
     pub between: Link,
 }
@@ -43,6 +45,7 @@ impl Cluster {
         call: 60.0e-6,
         inside: Link { latency: 11.0e-6, bandwidth: 338.0e9 },
         taken: 1.0,
+        copies: Link { latency: 12.0e-6, bandwidth: 350.0e9 },
         between: Link { latency: 5.0e-6, bandwidth: 48.0e9 },
     };
 
@@ -107,6 +110,22 @@ impl Cluster {
     }
 }
 
+/// Layers whose sums are copied beside their products.
+impl Cluster {
+    /// The same pair of ranks on one host that pass the second product's sums by their copy engines, in `parts` of equal length: in steps as of a ring, each beside the
+    /// next product. The last part's way to all others is hidden by none, nor is what a copy takes longer than a product.
+    pub fn tensor_parallel_by_copies(&self, ranks: usize, products: [f64; 2], bytes: f64, parts: usize) -> f64 {
+        let [first, second] = products;
+        if ranks < 2 {
+            return first + second;
+        }
+        let parts = parts.max(ranks) as f64;
+        let copy = |times: f64| self.copies.latency + times * bytes / parts / self.copies.bandwidth;
+        let longer = (copy(1.0) - second / parts).max(0.0);
+        first + second + (parts - 1.0) * longer + copy(ranks as f64 - 1.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +156,20 @@ mod tests {
         let last = cluster.all_reduce(8, 10.0 * MIB);
         assert!((hidden - (3e-3 + last)).abs() < 1e-9, "{hidden}");
         assert_eq!(cluster.data_parallel(1, [1.0, 2.0], MIB, MIB), 3.0);
+    }
+
+    #[test]
+    fn copies_hide_all_but_the_last_part() {
+        let (cluster, products) = (Cluster::H200, [350e-6, 350e-6]);
+        let whole = cluster.tensor_parallel(2, products, 64.0 * MIB, 1);
+        let of = |parts| cluster.tensor_parallel_by_copies(2, products, 64.0 * MIB, parts);
+        assert!(of(8) < of(4) && of(4) < 0.85 * whole, "{} {} {whole}", of(8), of(4));
+        let last = cluster.copies.latency + 16.0 * MIB / cluster.copies.bandwidth;
+        assert!((of(4) - (700e-6 + last)).abs() < 1e-9, "{}", of(4));
+        // Where copies take longer than products, these are hidden.
+        let short = cluster.tensor_parallel_by_copies(2, [0.0, 1e-6], 64.0 * MIB, 4);
+        assert!(short > 4.0 * last - 1e-6, "{short}");
+        assert_eq!(cluster.tensor_parallel_by_copies(1, [1.0, 2.0], MIB, 4), 3.0);
     }
 
     #[test]

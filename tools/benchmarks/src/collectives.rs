@@ -19,6 +19,12 @@ const WARMUP: usize = 5;
 /// Tokens, and both sides of the two matrices, of the pair.
 const PAIR: [usize; 2] = [4096, 8192];
 
+/// How often each of the pair is measured, of which the median counts.
+const ROUNDS: usize = 5;
+
+/// In how many parts the sum of the pair is made.
+const PARTS: [usize; 5] = [1, 4, 5, 6, 8];
+
 /// Options of `collectives`.
 #[derive(Args, Debug)]
 pub struct Options {
@@ -67,6 +73,8 @@ struct Pair {
     parts: usize,
     products: [f64; 2],
     reduction: f64,
+    /// The row-parallel product with its sum, alone.
+    row: f64,
     seconds: f64,
     predicted: f64,
 }
@@ -75,6 +83,11 @@ impl Pair {
     /// The longer of products and reduction over the time of all: 1 if the shorter is hidden.
     fn overlap(&self) -> f64 {
         (self.products[0] + self.products[1]).max(self.reduction) / self.seconds
+    }
+
+    /// How much of the shorter of the row-parallel product and its sum is hidden by the longer one.
+    fn hidden(&self) -> f64 {
+        (self.products[1] + self.reduction - self.row) / self.products[1].min(self.reduction)
     }
 }
 
@@ -154,23 +167,43 @@ fn pair(options: &Options, communicator: &Communicator, stream: &Stream) -> trit
     let mut hidden = stream.tensor_uninit::<bf16, _>([tokens, part])?;
     let mut y = stream.tensor_uninit::<bf16, _>([tokens, side])?;
     let repetitions = options.repetitions;
-    let products = [
-        time(stream, communicator, repetitions, || Ok(gemm(&x, &first, &mut hidden).launch(stream)?))?,
-        time(stream, communicator, repetitions, || Ok(gemm(&hidden, &second, &mut y).launch(stream)?))?,
-    ];
-    let reduction =
-        time(stream, communicator, repetitions, || Ok(communicator.all_reduce(stream, &mut y, Reduce::Sum)?))?;
-    let bytes = (2 * tokens * side) as f64;
-    let of_parts = [1, 2, 3, 4, 6].into_iter().map(|parts| {
-        let seconds = time(stream, communicator, repetitions, || {
-            gemm(&x, &first, &mut hidden).launch(stream)?;
-            row_linear(communicator, &hidden, &second, &mut y).parts(parts).launch(stream)?;
-            Ok(())
-        })?;
-        let predicted = Cluster::H200.tensor_parallel(communicator.world(), products, bytes, parts);
-        Ok(Pair { parts, products, reduction, seconds, predicted })
+    // In turns: the clock of a GPU falls in the first tenth of a second of products, and all are to be of one clock.
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut round = vec![
+            time(stream, communicator, repetitions, || Ok(gemm(&x, &first, &mut hidden).launch(stream)?))?,
+            time(stream, communicator, repetitions, || Ok(gemm(&hidden, &second, &mut y).launch(stream)?))?,
+            time(stream, communicator, repetitions, || Ok(communicator.all_reduce(stream, &mut y, Reduce::Sum)?))?,
+        ];
+        for parts in PARTS {
+            round.push(time(stream, communicator, repetitions, || {
+                Ok(row_linear(communicator, &hidden, &second, &mut y).parts(parts).launch(stream)?)
+            })?);
+            round.push(time(stream, communicator, repetitions, || {
+                gemm(&x, &first, &mut hidden).launch(stream)?;
+                row_linear(communicator, &hidden, &second, &mut y).parts(parts).launch(stream)?;
+                Ok(())
+            })?);
+        }
+        rounds.push(round);
+    }
+    let median = |column: usize| {
+        let mut all: Vec<f64> = rounds.iter().map(|round| round[column]).collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let (products, reduction, bytes) = ([median(0), median(1)], median(2), (2 * tokens * side) as f64);
+    let of_parts = PARTS.into_iter().enumerate().map(|(i, parts)| {
+        let (row, seconds) = (median(3 + 2 * i), median(4 + 2 * i));
+        let world = communicator.world();
+        let predicted = if parts > 1 && communicator.has_passage(stream) {
+            Cluster::H200.tensor_parallel_by_copies(world, products, bytes, parts)
+        } else {
+            Cluster::H200.tensor_parallel(world, products, bytes, parts)
+        };
+        Pair { parts, products, reduction, row, seconds, predicted }
     });
-    of_parts.collect()
+    Ok(of_parts.collect())
 }
 
 fn print(results: &Results) {
@@ -184,13 +217,15 @@ fn print(results: &Results) {
     }
     println!("column- and row-parallel product, {} tokens, {} x {}, microseconds", PAIR[0], PAIR[1], PAIR[1]);
     println!(
-        "{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8}",
-        "parts", "column", "row", "sum", "all", "predicted", "ratio", "overlap"
+        "{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}",
+        "parts", "column", "row", "sum", "row+sum", "all", "predicted", "ratio", "overlap", "hidden"
     );
     for of in pair {
         let [column, row] = of.products.map(|seconds| seconds * 1e6);
-        let [sum, all, predicted] = [of.reduction, of.seconds, of.predicted].map(|seconds| seconds * 1e6);
-        let (parts, ratio, overlap) = (of.parts, of.seconds / of.predicted, of.overlap());
-        println!("{parts:6} {column:9.1} {row:9.1} {sum:9.1} {all:9.1} {predicted:9.1} {ratio:8.3} {overlap:8.3}");
+        let [sum, both, all, predicted] = [of.reduction, of.row, of.seconds, of.predicted].map(|seconds| seconds * 1e6);
+        let (parts, ratio, overlap, hidden) = (of.parts, of.seconds / of.predicted, of.overlap(), of.hidden());
+        println!(
+            "{parts:6} {column:9.1} {row:9.1} {sum:9.1} {both:9.1} {all:9.1} {predicted:9.1} {ratio:8.3} {overlap:8.3} {hidden:8.3}"
+        );
     }
 }
