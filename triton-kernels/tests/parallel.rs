@@ -43,7 +43,7 @@ fn a_row_parallel_layer_is_the_layer() -> Result<()> {
         .bias(&stream.tensor(&bias, [n])?)
         .launch(&stream)?;
     let expected = stream.download(&y)?;
-    for (ranks, parts) in [(1, 4), (2, 1), (2, 4), (3, 2), (5, 9)] {
+    for (ranks, parts) in [(1, 4), (2, 1), (2, 4), (2, 5), (3, 2), (3, 8), (5, 9)] {
         let all = on_all(&cpus(ranks), |communicator| -> Result<Vec<f32>> {
             let (stream, part) = (communicator.device().stream()?, communicator.shard(k));
             let x = stream.tensor(&columns(&x, k, part.clone()), [m, part.len()])?;
@@ -65,6 +65,82 @@ fn a_row_parallel_layer_is_the_layer() -> Result<()> {
         })?;
         near(&all[0], &expected, &format!("{ranks} ranks, {parts} parts"));
         assert!(all.iter().all(|one| *one == all[0]), "ranks have other bits");
+    }
+    Ok(())
+}
+
+/// Each part is copied beside the next product. Sums of small integers are exact, so that every number of parts has the same bits; two weights in turns
+/// show what an earlier launch has left.
+#[test]
+fn rows_are_passed_between_gpus_beside_products() -> Result<()> {
+    let (Ok(first), Ok(second)) = (Device::cuda(0), Device::cuda(1)) else {
+        println!("SKIPPED: there are no two GPUs");
+        return Ok(());
+    };
+    let [m, n, k] = [4096, 4096, 256];
+    let values = |len, seed| -> Vec<bf16> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        (0..len).map(|_| bf16::from_f32(random.i8(-1..=1).into())).collect()
+    };
+    let (x, bias) = (values(m * k, 1), values(n, 3));
+    let all = on_all(&[first, second], |communicator| -> Result<Vec<Vec<bf16>>> {
+        let (stream, seed) = (communicator.device().stream()?, 10 + communicator.rank() as u64);
+        let x = stream.tensor(&x, [m, k])?;
+        let weights = [stream.tensor(&values(k * n, seed), [k, n])?, stream.tensor(&values(k * n, 10 * seed), [k, n])?];
+        let (bias, mut y) = (stream.tensor(&bias, [n])?, stream.tensor_uninit::<bf16, _>([m, n])?);
+        let mut results = Vec::new();
+        // Without a bias there are kernels for products that are added.
+        for has_bias in [true, false] {
+            for parts in [Some(1), Some(2), Some(4), Some(5), Some(7), None, Some(4)] {
+                for launch in 0..20 {
+                    let layer = row_linear(communicator, &x, &weights[launch % 2], &mut y);
+                    let layer = if has_bias { layer.bias(&bias) } else { layer };
+                    if let Some(parts) = parts { layer.parts(parts) } else { layer }.launch(&stream)?;
+                }
+                results.push(stream.download(&y)?);
+            }
+        }
+        // What follows on the stream comes after the copies of y, too.
+        for _ in 0..20 {
+            row_linear(communicator, &x, &weights[1], &mut y).parts(4).launch(&stream)?;
+            stream.fill(&mut y, bf16::NAN)?;
+        }
+        row_linear(communicator, &x, &weights[1], &mut y).parts(4).launch(&stream)?;
+        results.push(stream.download(&y)?);
+        Ok(results)
+    })?;
+    for rank in &all {
+        for (i, found) in rank.iter().enumerate() {
+            let expected = if i < 7 { &all[0][0] } else { &all[0][7] };
+            let differs = found.iter().zip(expected).position(|(a, b)| a != b);
+            assert_eq!(differs, None, "result {i}");
+        }
+    }
+    Ok(())
+}
+
+/// A rank that fails before it has sent does not let the other one wait until the time is out.
+#[test]
+fn a_failure_between_parts_is_the_end_of_both() -> Result<()> {
+    let mut worlds = vec![cpus(2)];
+    match (Device::cuda(0), Device::cuda(1)) {
+        (Ok(first), Ok(second)) => worlds.push(vec![first, second]),
+        _ => println!("SKIPPED: there are no two GPUs"),
+    }
+    for devices in worlds {
+        let begun = std::time::Instant::now();
+        let all = on_all(&devices, |communicator| -> Result<()> {
+            let stream = communicator.device().stream()?;
+            let (x, w) = (stream.tensor_zeros::<f32, _>([1024, 8])?, stream.tensor_zeros::<f32, _>([8, 16])?);
+            let mut y = stream.tensor_zeros::<f32, _>([1024, 16])?;
+            if communicator.rank() == 1 {
+                drop(communicator.passage(&stream, &mut y).map_err(triton::Error::from)?);
+                return Err(communicator.barrier(&stream).unwrap_err().into());
+            }
+            row_linear(communicator, &x, &w, &mut y).parts(4).launch(&stream)
+        });
+        assert!(all.is_err());
+        assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
     }
     Ok(())
 }

@@ -3,6 +3,8 @@
 //! Tiles, their order and the split of K are those of Tillet and Cox, "Input-aware auto-tuning of compute-bound HPC kernels" (SC 2017), section
 //! 3.2, and Tillet's thesis (2020), section 4.1.1: which of them computes a product follows from its shape ([`select`](crate::select)).
 
+#[cfg(feature = "parallel")]
+mod added;
 mod ask;
 mod backward;
 mod beside;
@@ -18,6 +20,8 @@ mod pools;
 mod prepared;
 pub(crate) mod with;
 
+#[cfg(feature = "parallel")]
+pub(crate) use added::add_product;
 pub use backward::{LinearBackward, linear_backward};
 pub use beside::Scale;
 pub use builder::{Gemm, gemm, gemm_batched};

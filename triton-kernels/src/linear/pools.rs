@@ -4,7 +4,7 @@ use super::beside::Fused;
 use super::kernels::epilogue::Epilogue;
 use super::kernels::finish::{self, FinishKernelInstance};
 use super::kernels::sums::add_rows;
-use super::kernels::{batched::*, fused::*, int8::*, split::*, whole::*};
+use super::kernels::{added::*, batched::*, fused::*, int8::*, split::*, whole::*};
 use crate::__by_order as by_order;
 use crate::operation::Call;
 use crate::select::{GRANULE, Instance, Kernel, Kind, Order, Plan};
@@ -130,6 +130,15 @@ pub trait Pools<C: Element>: Element {
         _stream: &Stream,
     ) -> triton::Result<()> {
         Ok(())
+    }
+
+    /// Enqueues c += a · b of whole tiles, where there are kernels for that alone, and says whether there are.
+    ///
+    /// # Errors
+    /// Those of a launch.
+    #[doc(hidden)]
+    fn enqueue_added(_order: Order, _operands: Operands<'_, Self, C, 2>, _stream: &Stream) -> triton::Result<bool> {
+        Ok(false)
     }
 
     /// Enqueues what follows a product whose activation its kernels have no code for: of the types of floats that results are stored as.
@@ -298,6 +307,32 @@ macro_rules! floats {
                 })?
                 by_order!(order, |TA, TB| launch!($plain_tuned::<$t, TA, TB>(a, b, c), plan, [m, n, 1], stream))
             })?
+
+            $($(fn enqueue_added(
+                order: Order,
+                operands: Operands<'_, $t, $c, 2>,
+                stream: &Stream,
+            ) -> triton::Result<bool> {
+                // What has the other kernels has these.
+                let _ = stringify!($transposed);
+                let Operands { a, b, c } = operands;
+                let [m, n] = c.shape();
+                let pool = match order {
+                    Order::NN => added_pool::<$t, false>(),
+                    Order::NT => added_pool::<$t, true>(),
+                    Order::TN | Order::TT => return Ok(false),
+                };
+                if !pool.members().iter().all(|member| member.runs_on(stream)) {
+                    return Ok(false);
+                }
+                let grid = (m.div_ceil(128), n.div_ceil(256));
+                if order == Order::NN {
+                    added::<$t, 128, 256, 64, false>(a, b, c).launch(stream, grid)?;
+                } else {
+                    added::<$t, 128, 256, 64, true>(a, b, c).launch(stream, grid)?;
+                }
+                Ok(true)
+            })?)?
 
             fn enqueue_fused(
                 _kind: Kind,

@@ -9,7 +9,8 @@
 //! | cross entropy | columns of the logits | [`vocabulary_cross_entropy`] passes 3 numbers a row | the same launch |
 //!
 //! A column-parallel layer, what is done to each element, and a row-parallel layer are a pair that sums once in each direction. Sums are
-//! made on the communicator's own stream; in several parts, each beside the product of the next one.
+//! made on the communicator's own stream; in several parts, each beside the product of the next one. Between GPUs of one process they are
+//! copied beside the products by default, where these are large.
 //!
 //! Which part a rank has is [`Communicator::shard`](triton_collective::Communicator::shard). All ranks launch the same operations in the same order.
 

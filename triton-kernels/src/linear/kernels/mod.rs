@@ -1,5 +1,6 @@
 //! The kernels of matrix products, and their instances.
 
+pub mod added;
 pub mod batched;
 #[cfg(feature = "f64")]
 pub mod double;
