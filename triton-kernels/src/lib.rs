@@ -74,6 +74,8 @@ pub use sums::Sums;
 pub mod __private {
     pub use crate::divisor::quotient;
     pub use crate::flat::corner;
+    #[cfg(feature = "parallel")]
+    pub use crate::linear::added::added;
     #[cfg(feature = "linear")]
     pub use crate::linear::kernels::with::{store_product, store_split_product};
     #[cfg(feature = "linear")]

@@ -3,7 +3,7 @@
 use triton::prelude::*;
 use triton_collective::on_all;
 use triton_kernels::embedding::embedding;
-use triton_kernels::linear::{gemm, linear_backward};
+use triton_kernels::linear::{GemmElement, gemm, linear_backward};
 use triton_kernels::loss::cross_entropy;
 use triton_kernels::parallel::{column_linear_backward, row_linear, vocabulary_cross_entropy, vocabulary_embedding};
 use triton_kernels::{Error, Result};
@@ -262,4 +262,30 @@ fn what_does_not_fit_is_refused() -> Result<()> {
     });
     assert!(all.unwrap_err().to_string().contains("is not contiguous"));
     Ok(())
+}
+
+/// Products that are added to what is there, by the kernel of the tensor-parallel layer, beside those of `beta`.
+fn adds<T: GemmElement<T> + Element>(of: impl Fn(f32) -> T) -> Result<()> {
+    let stream = Device::cpu().stream()?;
+    // Neither is a whole number of tiles.
+    let [m, n, k] = [136, 264, 72];
+    let values = |len: usize| -> Vec<T> { (0..len).map(|i| of((i * 7 % 13) as f32 / 4.0 - 1.5)).collect() };
+    let (a, b) = (stream.tensor(&values(m * k), [m, k])?, stream.tensor(&values(k * n), [k, n])?);
+    let transposed = stream.tensor(&values(k * n), [n, k])?;
+    for b in [b.as_view(), transposed.transpose()] {
+        let [mut c, mut expected] = [stream.tensor(&values(m * n), [m, n])?, stream.tensor(&values(m * n), [m, n])?];
+        gemm(&a, b, &mut expected).beta(1.0).launch(&stream)?;
+        if !triton_kernels::__private::added(&stream, [a.as_view(), b], c.as_view_mut())? {
+            println!("SKIPPED: the device has no kernel that adds a product");
+            continue;
+        }
+        assert!(stream.download(&c)? == stream.download(&expected)?);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_product_is_added_to_what_is_there() -> Result<()> {
+    adds(bf16::from_f32)?;
+    adds(f16::from_f32)
 }

@@ -32,7 +32,7 @@ impl Depth {
     }
 }
 
-/// out\[n, o, h, w, t · c\] = x\[n, o · stride + t · dilation − padding, h, w, c\], of x \[n, d, h, w, c\]; 0 outside of it.
+/// out\[n, o, h, w, t · c\] = x\[n, o · stride + t · dilation − padding, h, w, c\], of x \[n, d, h, w, c\], and 0 where there is no such element.
 fn unfolded<T: FloatElement + CopyTo<T>>(
     call: Call<'_>,
     x: View<'_, T, 5>,

@@ -3,8 +3,24 @@
 //! Operands are views or tensors of up to five axes, of any strides. As in NumPy, an operand may have fewer axes than the result, of which the last ones are
 //! meant, and is repeated along axes of extent 1. A number that is on the device is an operand of one element; one of the host is an argument.
 //!
+//! ```
+//! use triton::prelude::*;
+//! use triton_kernels::elementwise::elementwise;
+//!
+//! elementwise!(axpy, |x: bf16, y: bf16; factor: f32| -> bf16 { x.to::<f32>() * factor + y.to::<f32>() });
+//!
+//! # fn main() -> triton_kernels::Result<()> {
+//! let stream = Device::cpu().stream()?;
+//! let (x, y) = (stream.tensor(&[bf16::ONE; 6], [2, 3])?, stream.tensor(&[bf16::from_f32(0.5); 3], [3])?);
+//! let mut z = stream.tensor_uninit::<bf16, _>([2, 3])?;
+//! axpy(&x, &y, 2.0, &mut z).launch(&stream)?;
+//! assert_eq!(stream.download(&z)?, [bf16::from_f32(2.5); 6]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Axes that are one in memory of all operands are merged. Where rows of all of them are whole vectors of 16 bytes, tiles are read and written as vectors, and what
-//! is repeated along a row is read once; elsewhere elements are found one by one, which is slower.
+//! is repeated along a row is read once. Rows of few elements are numbered through, and elements are found one by one, which is slower.
 
 mod arithmetic;
 mod copy;

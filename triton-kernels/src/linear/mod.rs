@@ -4,7 +4,7 @@
 //! 3.2, and Tillet's thesis (2020), section 4.1.1: which of them computes a product follows from its shape ([`select`](crate::select)).
 
 #[cfg(feature = "parallel")]
-mod added;
+pub(crate) mod added;
 mod ask;
 mod backward;
 mod beside;

@@ -21,7 +21,7 @@ fn bin(i: i32, extent: i32, parts: i32) -> (i32, i32) {
 }
 
 /// Q pixels of a row of y, C channels of each, and K pixels of the part at a time. No part has more than `most` columns.
-#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 16, K = 1, C = 64), (Q = 1, K = 16, C = 64)], targets = ["sm_80"], warnings = false)]
+#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 32, K = 1, C = 64), (Q = 1, K = 32, C = 64)], targets = ["sm_80"], warnings = false)]
 fn adaptive_avg_pool_kernel<T: Float, const Q: i32, const K: i32, const C: i32>(
     x: Tensor<T, 4>,
     y: TensorMut<T, 4>,
@@ -47,7 +47,7 @@ fn adaptive_avg_pool_kernel<T: Float, const Q: i32, const K: i32, const C: i32>(
 }
 
 /// Q pixels of a row of dx, and C channels of each. No pixel is in more than `most` parts along a row.
-#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 16, C = 64)], targets = ["sm_80"], warnings = false)]
+#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 32, C = 64)], targets = ["sm_80"], warnings = false)]
 fn adaptive_avg_pool_backward_kernel<T: Float, const Q: i32, const C: i32>(
     dy: Tensor<T, 4>,
     dx: TensorMut<T, 4>,

@@ -8,7 +8,7 @@ use crate::operation::{Call, operation};
 use triton::prelude::*;
 
 /// Q pixels of a row of y, and C channels of each. Of the padding, `counted` rows and columns on either side count as pixels.
-#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 16, C = 64)], targets = ["sm_80"], warnings = false)]
+#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 32, C = 64)], targets = ["sm_80"], warnings = false)]
 fn avg_pool_kernel<T: Float, const Q: i32, const C: i32>(
     x: Tensor<T, 4>,
     y: TensorMut<T, 4>,
@@ -38,7 +38,7 @@ fn avg_pool_kernel<T: Float, const Q: i32, const C: i32>(
 }
 
 /// Q pixels of a row of dx, and C channels of each.
-#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 16, C = 64)], targets = ["sm_80"], warnings = false)]
+#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 32, C = 64)], targets = ["sm_80"], warnings = false)]
 fn avg_pool_backward_kernel<T: Float, const Q: i32, const C: i32>(
     dy: Tensor<T, 4>,
     dx: TensorMut<T, 4>,

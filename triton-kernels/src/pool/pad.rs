@@ -80,7 +80,7 @@ fn copy(i: Tile<i32>, k: i32, extent: i32, before: i32, padded: i32, kind: i32) 
 }
 
 /// Q pixels of a row of y, and C channels of each.
-#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 16, C = 64)], targets = ["sm_80"], warnings = false)]
+#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 32, C = 64)], targets = ["sm_80"], warnings = false)]
 fn pad_kernel<T: Float, const Q: i32, const C: i32>(x: Tensor<T, 4>, y: TensorMut<T, 4>, #[no_specialize] of: Around) {
     let (n, row) = (program_id(2), program_id(1));
     let (q, c) = corner::<Q, C>(y.dim(3).to::<i32>());
@@ -91,7 +91,7 @@ fn pad_kernel<T: Float, const Q: i32, const C: i32>(x: Tensor<T, 4>, y: TensorMu
 }
 
 /// Q pixels of a row of dx, and C channels of each.
-#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 16, C = 64)], targets = ["sm_80"], warnings = false)]
+#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 32, C = 64)], targets = ["sm_80"], warnings = false)]
 fn pad_backward_kernel<T: Float, const Q: i32, const C: i32>(
     dy: Tensor<T, 4>,
     dx: TensorMut<T, 4>,

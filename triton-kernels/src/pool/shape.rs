@@ -5,8 +5,8 @@ use crate::grid::parts;
 use crate::operation::Call;
 use std::ops::Range;
 
-/// Pixels and channels of a tile: 16 bytes of channels for each thread, two times of `f32`.
-pub(super) const PIXELS: i32 = 16;
+/// Pixels and channels of a tile: 16 bytes of channels for each thread twice, four times of `f32`.
+pub(super) const PIXELS: i32 = 32;
 pub(super) const CHANNELS: i32 = 64;
 
 /// The images and rows of each launch, of a result of this shape.

@@ -62,7 +62,7 @@ fn term(v: Tile<f32>, weight: Tile<f32>) -> Tile<f32> {
 }
 
 /// Q pixels of a row of y, and C channels of each.
-#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 16, C = 64)], targets = ["sm_80"], warnings = false)]
+#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 32, C = 64)], targets = ["sm_80"], warnings = false)]
 fn upsample_kernel<T: Float, const Q: i32, const C: i32>(
     x: Tensor<T, 4>,
     y: TensorMut<T, 4>,
@@ -88,7 +88,7 @@ fn upsample_kernel<T: Float, const Q: i32, const C: i32>(
 }
 
 /// Q pixels of a row of dx, and C channels of each.
-#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 16, C = 64)], targets = ["sm_80"], warnings = false)]
+#[triton::kernel(T = [f32, f16, bf16], configs = [(Q = 32, C = 64)], targets = ["sm_80"], warnings = false)]
 fn upsample_backward_kernel<T: Float, const Q: i32, const C: i32>(
     dy: Tensor<T, 4>,
     dx: TensorMut<T, 4>,

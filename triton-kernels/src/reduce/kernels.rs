@@ -174,28 +174,23 @@ pub(super) fn of_strips<T: Float>(
     single.store([b, j], value);
 }
 
-/// The sums so far of strips of `each` elements, whole tiles, of R rows, tile after tile, from the start or from the end of a row; before a strip are the strips of which
-/// `parts` has the sums, if there are several.
+/// The sums so far of strips of `each` elements, whole tiles, of R rows, tile after tile, from the start or from the end of a row; of several strips `sums` has those
+/// of each with all before it.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
     (R = 1, N = 2048, num_warps = 8, general = true), (R = 16, N = 128, num_warps = 8),
 ], targets = ["sm_80"], tune = [R, N])]
 pub(super) fn cumsum_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
     y: TensorMut<T, 2>,
-    #[no_specialize] parts: Tensor<f32, 3>,
+    #[no_specialize] sums: Tensor<f32, 2>,
     #[no_specialize] each: i32,
     reverse: bool,
 ) {
     let (i, s, n) = (program_id(0) * R, program_id(1), x.dim(1).to::<i32>());
     let first = s * each;
     let end = first + minimum(each, n - first);
-    let mut carry = zeros::<f32>([R, 1]);
-    for other in (0..parts.dim(1).to::<i32>()).step_by(16) {
-        let of = other + arange(0, 16);
-        let before = if reverse { of > s } else { of < s };
-        let v = parts.load([0, other, i], [1, 16, R]).reshape([16, R]);
-        carry += sum_axis(select(before.expand_dims(1), v, 0.0), 0).expand_dims(1);
-    }
+    let before = if reverse { s + 1 } else { s - 1 };
+    let mut carry = sums.load([i, before], [R, 1]);
     let k = arange(0, N).expand_dims(0);
     if reverse {
         let last = (end - 1 - first) / N * N;

@@ -10,6 +10,8 @@ use triton::prelude::*;
 const SHORT: usize = 512;
 /// Elements of a tile of longer ones.
 const TILE: usize = 2048;
+/// Elements of a strip that is the whole row: the longest row has fewer.
+const MOST: i32 = 1 << 30;
 /// Programs that a few long rows are divided among.
 const PROGRAMS: usize = 1024;
 
@@ -54,16 +56,21 @@ pub fn cumsum<T: FloatElement>(
     let tiles = columns.div_ceil(TILE);
     let each = if is_short { tiles } else { tiles.div_ceil(PROGRAMS.div_ceil(rows)).next_multiple_of(4) };
     let strips = if is_short { 1 } else { tiles.div_ceil(each) };
-    let mut memory = call.workspace::<f32>(if strips > 1 { strips * rows } else { 0 })?;
+    let count = if strips > 1 { strips * rows } else { 0 };
+    let (mut parts, mut sums) = (call.workspace::<f32>(count)?, call.workspace::<f32>(count)?);
     if strips > 1 {
-        let (parts, none) = (memory.view_mut([1, strips, rows])?, call.view_mut(None));
+        let (of_strips, none) = (parts.view_mut([1, strips, rows])?, call.view_mut(None));
         let step = (each / 4) as i32;
-        let sums = row_sums_tuned::<T>(x.split(0, [1, rows])?, call.view(None), none, parts, step, false, false, 1.0);
-        call.tuned(sums, |of| of.R == 1, |_| (rows, strips, 1))?;
+        let kernel =
+            row_sums_tuned::<T>(x.split(0, [1, rows])?, call.view(None), none, of_strips, step, false, false, 1.0);
+        call.tuned(kernel, |of| of.R == 1, |_| (rows, strips, 1))?;
+        let (of_strips, to) = (parts.view([strips, rows])?.transpose(), sums.view_mut([rows, strips])?);
+        let kernel = cumsum_kernel_tuned::<f32>(of_strips, to, call.view(None), MOST, reverse);
+        call.tuned(kernel, |of| of.R == 1, |_| (rows, 1))?;
     }
-    let parts = if strips > 1 { memory.view([1, strips, rows])? } else { call.view(None) };
+    let sums = if strips > 1 { sums.view([rows, strips])? } else { call.view(None) };
     let (each, grid) = ((each * TILE) as i32, |rows_of: i32| (rows.div_ceil(rows_of as usize), strips));
-    let kernel = cumsum_kernel_tuned::<T>(x, y, parts, each, reverse);
+    let kernel = cumsum_kernel_tuned::<T>(x, y, sums, each, reverse);
     call.tuned(kernel, |of| (of.R > 1) == is_short, |of| grid(of.R))
 }
 
