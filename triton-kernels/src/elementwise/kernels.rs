@@ -1,5 +1,6 @@
 //! The kernels of operations of elements, and for which types there are some.
 
+use super::turn::turn;
 use super::{Elements, ElementsMut, elementwise};
 use crate::Result;
 use crate::operation::Call;
@@ -179,13 +180,17 @@ pub trait CopyTo<Y: Element>: Element + sealed::Copied<Y> {
 }
 
 macro_rules! copies {
-    ($($name:ident $x:ident $y:ident;)*) => {$(
+    ($($name:ident $x:ident $y:ident $($turn:ident)?;)*) => {$(
         elementwise!(crate = crate, $name, |x: $x| -> $y { x });
 
         impl sealed::Copied<$y> for $x {}
 
         impl CopyTo<$y> for $x {
-            fn copy(x: Elements<'_, $x>, y: ElementsMut<'_, $y>, call: Call<'_>) -> Result<()> {
+            #[allow(unused_mut, reason = "few copies are turned")]
+            fn copy(x: Elements<'_, $x>, mut y: ElementsMut<'_, $y>, call: Call<'_>) -> Result<()> {
+                $(if $turn(x, &mut y, call)? {
+                    return Ok(());
+                })?
                 $name(x, y).call(call)
             }
         }
@@ -193,18 +198,18 @@ macro_rules! copies {
 }
 
 copies! {
-    copy_f32 f32 f32;
+    copy_f32 f32 f32 turn;
     copy_f32_f16 f32 f16;
     copy_f32_bf16 f32 bf16;
     copy_f16_f32 f16 f32;
-    copy_f16 f16 f16;
+    copy_f16 f16 f16 turn;
     copy_f16_bf16 f16 bf16;
     copy_bf16_f32 bf16 f32;
     copy_bf16_f16 bf16 f16;
-    copy_bf16 bf16 bf16;
+    copy_bf16 bf16 bf16 turn;
     copy_u8 u8 u8;
     copy_u8_f32 u8 f32;
-    copy_i32 i32 i32;
+    copy_i32 i32 i32 turn;
     copy_i32_f32 i32 f32;
     copy_i32_i64 i32 i64;
     copy_f32_i32 f32 i32;

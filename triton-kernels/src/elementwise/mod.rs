@@ -26,6 +26,7 @@ mod arithmetic;
 mod copy;
 mod kernels;
 mod operand;
+mod turn;
 mod walk;
 
 use crate::Result;

@@ -16,6 +16,8 @@ use triton::{Choice, Element, Launch, Tuned, View, ViewMut};
 const MOST: usize = i32::MAX as usize;
 /// The shortest rows that tiles of rows are for: of shorter ones they would be mostly empty.
 const SHORT: usize = 48;
+/// The shortest axes whose tiles are turned.
+const LEAST: usize = 16;
 /// Elements of a tile of one row.
 const LONG: usize = 2048;
 
@@ -59,6 +61,23 @@ pub struct Walk<const N: usize> {
     x: [[isize; AXES]; N],
     /// Whether elements are numbered through, and found one by one.
     pub is_linear: bool,
+}
+
+impl Walk<1> {
+    /// The same with the axis behind all others but the innermost one along which x is contiguous, if that is another one and both are long enough for tiles.
+    pub(super) fn turned(mut self) -> Option<Walk<1>> {
+        let [x] = self.x;
+        let is_long = |axis: usize| self.shape[axis] >= LEAST;
+        if x[AXES - 1] <= 1 || !is_long(AXES - 1) {
+            return None;
+        }
+        let axis = (0..AXES - 1).find(|axis| x[*axis] == 1 && is_long(*axis))?;
+        self.shape[axis..AXES - 1].rotate_left(1);
+        self.y[axis..AXES - 1].rotate_left(1);
+        self.x[0][axis..AXES - 1].rotate_left(1);
+        self.is_linear = false;
+        Some(self)
+    }
 }
 
 impl<const N: usize> Walk<N> {
@@ -187,6 +206,11 @@ impl<const N: usize> Part<N> {
         [self.walk.shape[AXES - 2], self.walk.shape[AXES - 1]]
     }
 
+    /// The grid of tiles of these extents.
+    pub(super) fn grid(&self, [rows, columns]: [i32; 2]) -> (usize, usize, usize) {
+        (programs(self.inner(), rows, columns), self.third.len(), self.second.len())
+    }
+
     /// The length of a row as a divisor: its number, and what divides by it.
     pub fn divisor(&self) -> (u32, u32) {
         let Divisor { magic, shift } = Divisor::new(self.inner()[1]);
@@ -204,10 +228,9 @@ impl<const N: usize> Part<N> {
         tile: impl Fn(&C) -> [i32; 2],
     ) -> Result<()> {
         let inner = self.inner();
-        let grid = |of: &C| (programs(inner, tile(of)[0], tile(of)[1]), self.third.len(), self.second.len());
         // Tiles of several rows are for rows that one of a single row has not enough of.
         let is_tall = inner[0] > 1 && inner[1].next_multiple_of(LONG) > inner[1] + inner[1] / 8;
-        call.tuned(kernel, |of| (tile(of)[0] > 1) == is_tall, grid)
+        call.tuned(kernel, |of| (tile(of)[0] > 1) == is_tall, |of| self.grid(tile(of)))
     }
 
     /// Enqueues the kernel of numbered elements, of which a program has `each`.

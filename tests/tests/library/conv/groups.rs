@@ -129,8 +129,9 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, of: Conv, turn: usize) 
         let y = Operand::<T, 4>::output(output(&of), orders[2]);
         let bias = Operand::<T, 1>::whole([of.w[0]], orders[1], random, 2);
         let (mx, mw, mb, mut my) = (x.upload(stream)?, w.upload(stream)?, bias.upload(stream)?, y.upload(stream)?);
-        let kind = [Activation::Identity, Activation::Relu, Activation::LeakyRelu(0.5)][turn % 3];
-        if turn % 2 == 0 {
+        let kinds = [(Activation::Identity, 1.0), (Activation::Relu, 0.0), (Activation::LeakyRelu(0.5), 0.5)];
+        let (kind, slope) = kinds[turn % 3];
+        if turn.is_multiple_of(2) {
             let conv = conv2d(x.view(&mx)?, w.view(&mw)?, y.view_mut(&mut my)?).groups(of.groups).activation(kind);
             let conv = conv.stride(stride).padding(padding).dilation(dilation);
             conv.bias(bias.view(&mb)?).launch(stream)?;
@@ -142,7 +143,7 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, of: Conv, turn: usize) 
             conv.bias(bias.view(&mb)?).launch(stream)?;
         }
         let sums = values(&of.forward(&x.values(), &w.values()));
-        let expected = activated::<T>(&sums, &bias.values(), kind);
+        let expected = activated::<T>(&sums, &bias.values(), slope);
         same("y", &y.download(stream, &my)?, &expected)
     }));
     cases.push(Case::new(format!("conv2d gradients {what}"), move |stream, random| {
@@ -183,12 +184,12 @@ fn case<T: FloatElement + Scalar>(cases: &mut Vec<Case>, of: Conv, turn: usize) 
         let bias = Operand::<T, 1>::whole([of.x[3]], orders[1], random, 2);
         let y = Operand::<T, 4>::output(of.x, orders[0]);
         let (mx, mw, mb, mut my) = (x.upload(stream)?, w.upload(stream)?, bias.upload(stream)?, y.upload(stream)?);
-        let kind = [Activation::Relu, Activation::Identity][turn % 2];
+        let (kind, slope) = [(Activation::Relu, 0.0), (Activation::Identity, 1.0)][turn % 2];
         let conv = conv_transpose2d(x.view(&mx)?, w.view(&mw)?, y.view_mut(&mut my)?).groups(of.groups);
         let conv = conv.stride(stride).padding(padding).dilation(dilation).activation(kind);
         conv.bias(bias.view(&mb)?).launch(stream)?;
         let sums = values(&of.input_gradient(&x.values(), &w.values()));
-        same("y", &y.download(stream, &my)?, &activated::<T>(&sums, &bias.values(), kind))
+        same("y", &y.download(stream, &my)?, &activated::<T>(&sums, &bias.values(), slope))
     }));
     if of.x[1] != 1 || of.w[1] != 1 {
         return;
@@ -224,15 +225,13 @@ fn rounded<T: Scalar>(of: &[f64]) -> Vec<f64> {
     of.iter().map(|value| T::of(*value).value()).collect()
 }
 
-fn activated<T: Scalar>(sums: &[f64], bias: &[f64], kind: Activation) -> Vec<f64> {
+/// Sums with a bias, of which the negative ones are multiplied by a slope.
+fn activated<T: Scalar>(sums: &[f64], bias: &[f64], slope: f64) -> Vec<f64> {
     let of = |(i, sum): (usize, &f64)| {
         let value = sum + bias[i % bias.len()];
-        T::of(match kind {
-            Activation::Relu if value < 0.0 => 0.0,
-            Activation::LeakyRelu(slope) if value < 0.0 => value * f64::from(slope),
-            _ => value,
-        })
-        .value()
+        // 0 · −∞ is 0 here.
+        let below = if slope == 0.0 { 0.0 } else { value * slope };
+        T::of(if value < 0.0 { below } else { value }).value()
     };
     sums.iter().enumerate().map(of).collect()
 }
