@@ -107,13 +107,17 @@ impl Elementwise {
             .map(|name| Ident::new(&format!("elementwise_{name}"), Span::call_site()));
         let [magic, shift] =
             ["magic", "shift"].map(|name| Ident::new(&format!("elementwise_{name}"), Span::call_site()));
+        // Host code has names that are not those of operands, whatever these are.
+        let [to, call, operand, walk, part, out, by, right] =
+            ["y", "call", "operands", "walk", "part", "out", "magic", "shift"]
+                .map(|name| Ident::new(name, Span::mixed_site()));
         quote! {
             #(#attributes)*
             #[allow(clippy::too_many_arguments, reason = "operands are arguments")]
             #visibility fn #name<'a>(
                 #(#x: impl ::core::convert::Into<#library::elementwise::Elements<'a, #of>>,)*
                 #(#number: #of_number,)*
-                y: impl ::core::convert::Into<#library::elementwise::ElementsMut<'a, #result>>,
+                #to: impl ::core::convert::Into<#library::elementwise::ElementsMut<'a, #result>>,
             ) -> #library::elementwise::Elementwise<
                 impl for<'c> ::core::ops::FnOnce(#library::operation::Call<'c>) -> #library::Result<()> + 'a
             > {
@@ -157,22 +161,22 @@ impl Elementwise {
                 }
 
                 #(let #x = #x.into();)*
-                let mut y: #library::elementwise::ElementsMut<'a, #result> = y.into();
-                #library::elementwise::Elementwise::new(::core::stringify!(#name), move |call| {
-                    let operands = [#(#x.layout(#text)),*];
-                    let ::core::option::Option::Some(walk) =
-                        #library::elementwise::Walk::new(call, y.layout("y"), operands)?
+                let mut #to: #library::elementwise::ElementsMut<'a, #result> = #to.into();
+                #library::elementwise::Elementwise::new(::core::stringify!(#name), move |#call| {
+                    let #operand = [#(#x.layout(#text)),*];
+                    let ::core::option::Option::Some(#walk) =
+                        #library::elementwise::Walk::new(#call, #to.layout("y"), #operand)?
                     else {
                         return ::core::result::Result::Ok(());
                     };
-                    for part in walk.parts() {
-                        #(let (#x, #each) = part.operand(#index, #x)?;)*
-                        let y = part.output(&mut y)?;
-                        if walk.is_linear {
-                            let (magic, shift) = part.divisor();
-                            part.linear(call, #linear(#(#x,)* #(#number,)* y, magic, shift), 1024)?;
+                    for #part in #walk.parts() {
+                        #(let (#x, #each) = #part.operand(#index, #x)?;)*
+                        let #out = #part.output(&mut #to)?;
+                        if #walk.is_linear {
+                            let (#by, #right) = #part.divisor();
+                            #part.linear(#call, #linear(#(#x,)* #(#number,)* #out, #by, #right), 1024)?;
                         } else {
-                            part.tiles(call, #tuned(#(#x, #each,)* #(#number,)* y), |of| [of.R, of.N])?;
+                            #part.tiles(#call, #tuned(#(#x, #each,)* #(#number,)* #out), |of| [of.R, of.N])?;
                         }
                     }
                     ::core::result::Result::Ok(())
