@@ -3,6 +3,7 @@
 mod cross_entropy;
 mod distance;
 mod elementwise;
+mod online;
 mod sharded;
 
 pub use cross_entropy::{CrossEntropy, cross_entropy};

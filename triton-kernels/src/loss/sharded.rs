@@ -1,8 +1,9 @@
 //! Cross entropy over classes that are split among ranks: what each rank says of its shard, and what follows from the parts of all.
 
+use super::online::{LOG2_E, SHARE, of_both, online_four};
 use crate::Result;
 use crate::element::FloatElement;
-use crate::ids::{Ids, Numbers};
+use crate::ids::Ids;
 use crate::operation::{Call, operation};
 use triton::prelude::*;
 
@@ -17,24 +18,18 @@ fn part_kernel<T: Float>(
     #[no_specialize] first: i64,
 ) {
     const N: i32 = 1024;
-    const LOG2_E: f32 = 1.442695;
     let (row, n) = (program_id(0), logits.dim(1).to::<i32>());
     let label = narrow.get([row]).to::<i64>() + wide.get([row]);
     let own = maximum(label, first) - first;
     let is_here = label >= first && own < n.to::<i64>();
     let of_label = if is_here { logits.get([row, own.to::<i32>()]).to::<f32>() } else { f32::NAN };
-    let (mut most, mut total) = (full([1, N], f32::MIN), zeros::<f32>([1, N]));
-    // Four tiles at a time share the exponential that scales the sum. Differences come first, so that no logit is too large.
+    let (mut most, mut total) = (full([1, N / SHARE], f32::MIN), zeros::<f32>([1, N / SHARE]));
     for j in (0..n).step_by(4 * N) {
         let a = logits.load_or([row, j], [1, N], T::NEG_INFINITY).to::<f32>();
         let b = logits.load_or([row, j + N], [1, N], T::NEG_INFINITY).to::<f32>();
         let c = logits.load_or([row, j + 2 * N], [1, N], T::NEG_INFINITY).to::<f32>();
         let d = logits.load_or([row, j + 3 * N], [1, N], T::NEG_INFINITY).to::<f32>();
-        let next = maximum(maximum(most, maximum(a, b)), maximum(c, d));
-        let (a, b) = (exp2((a - next) * LOG2_E), exp2((b - next) * LOG2_E));
-        let (c, d) = (exp2((c - next) * LOG2_E), exp2((d - next) * LOG2_E));
-        total = fma(total, exp2((most - next) * LOG2_E), (a + b) + (c + d));
-        most = next;
+        (most, total) = online_four::<1024>((most, total), (a, b, c, d));
     }
     let row_most = max_axis(most, 1);
     let total = sum_axis(total * exp2((most - row_most.expand_dims(1)) * LOG2_E), 1);
@@ -60,7 +55,6 @@ fn of_parts_kernel<T: Float>(
     const N: i32 = 1024;
     // Ranks at a time.
     const R: i32 = 32;
-    const LOG2_E: f32 = 1.442695;
     let (row, n) = (program_id(0), logits.dim(1).to::<i32>());
     let label = narrow.get([row]).to::<i64>() + wide.get([row]);
     if ignores && label == ignored.to::<i64>() {
@@ -103,14 +97,6 @@ fn of_parts_kernel<T: Float>(
                 logits.store([row, j], select(is, g - scale, g).to::<T>());
             }
         }
-    }
-}
-
-/// Labels for kernels that take both widths: one of the views has no elements.
-fn of_both<'a>(labels: Numbers<'a>, call: &Call<'a>) -> (View<'a, i32, 1>, View<'a, i64, 1>) {
-    match labels {
-        Numbers::I32(labels) => (labels, View::none(call.stream.device())),
-        Numbers::I64(labels) => (View::none(call.stream.device()), labels),
     }
 }
 
