@@ -1,18 +1,110 @@
 //! Losses: cross entropy with the gradient in one launch.
 
+use super::online::{LOG2_E, SHARE, of_both, online_four};
 use crate::Result;
 use crate::element::FloatElement;
-use crate::ids::{Ids, Numbers, rows_of};
+use crate::ids::{Ids, rows_of};
 use crate::operation::{Call, operation};
 use triton::prelude::*;
 
-/// The loss of a row of logits a program, and with `gradient` that of each logit times `scale`, in its place. The row is read once for
-/// the sum of exponentials, and once more for the gradient.
-#[triton::kernel(T = [f32, f16, bf16], I = [i32, i64], targets = ["sm_80"], num_warps = 8)]
-fn cross_entropy_kernel<T: Float, I: Int>(
+/// Four tiles of a row from element j of its line on, which has them.
+#[triton::function]
+fn four<T: Float, const N: i32>(x: TensorMut<T, 2>, line: i32, j: i32) -> (Tile<T>, Tile<T>, Tile<T>, Tile<T>) {
+    let (a, b) = (x.load([line, j], [1, N]), x.load([line, j + N], [1, N]));
+    (a, b, x.load([line, j + 2 * N], [1, N]), x.load([line, j + 3 * N], [1, N]))
+}
+
+/// The exponentials of four tiles, beside those so far.
+#[triton::function]
+fn with_four<T: Float, const N: i32>(
+    so_far: (Tile<f32>, Tile<f32>),
+    four: (Tile<T>, Tile<T>, Tile<T>, Tile<T>),
+) -> (Tile<f32>, Tile<f32>) {
+    let (a, b, c, d) = four;
+    online_four::<N>(so_far, (a.to::<f32>(), b.to::<f32>(), c.to::<f32>(), d.to::<f32>()))
+}
+
+/// Of two, which fewer registers are enough for.
+#[triton::function]
+fn with_two<T: Float, const N: i32>(so_far: (Tile<f32>, Tile<f32>), a: Tile<T>, b: Tile<T>) -> (Tile<f32>, Tile<f32>) {
+    let (most, total) = so_far;
+    let (a, b) = (a.to::<f32>().reshape([1, N / SHARE, SHARE]), b.to::<f32>().reshape([1, N / SHARE, SHARE]));
+    let next = maximum(most, max_axis(maximum(a, b), 2));
+    let base = next.expand_dims(2);
+    let powers = exp2((a - base) * LOG2_E) + exp2((b - base) * LOG2_E);
+    (next, fma(total, exp2((most - next) * LOG2_E), sum_axis(powers, 2)))
+}
+
+/// Two tiles of a row from element j of its line on, −∞ behind the last whole vector.
+#[triton::function]
+fn two<T: Float, const N: i32>(x: TensorMut<T, 2>, line: i32, j: i32, last: i32) -> (Tile<T>, Tile<T>) {
+    let at = j + arange(0, N).expand_dims(0);
+    let b = x.gather_or((line, at + N), at + N < last, T::NEG_INFINITY);
+    (x.gather_or((line, at), at < last, T::NEG_INFINITY), b)
+}
+
+/// slope · 2^(log₂ e · (v − base)) − everywhere. Logits are negated first, so that theirs, and not the wider numbers that the sums were made of, are what
+/// stays in registers until here.
+#[triton::function]
+fn slopes<T: Float>(v: Tile<T>, of_row: (Tile<f32>, Tile<f32>, f32)) -> Tile<T> {
+    let (base, slope, everywhere) = of_row;
+    fma(exp2(((-v).to::<f32>() + base) * (-LOG2_E)), slope, -everywhere).to::<T>()
+}
+
+/// Stores the gradient of two tiles, as [`two`] has loaded them.
+#[triton::function]
+fn set_two<T: Float, const N: i32>(
+    x: TensorMut<T, 2>,
+    line: i32,
+    j: i32,
+    last: i32,
+    two: (Tile<T>, Tile<T>),
+    of_row: (Tile<f32>, Tile<f32>, f32),
+) {
+    let (at, (a, b)) = (j + arange(0, N).expand_dims(0), two);
+    x.scatter((line, at), slopes::<T>(a, of_row), at < last);
+    x.scatter((line, at + N), slopes::<T>(b, of_row), at + N < last);
+}
+
+/// Stores the gradient of four tiles from element j on.
+#[triton::function]
+fn set_four<T: Float, const N: i32>(
+    x: TensorMut<T, 2>,
+    line: i32,
+    j: i32,
+    four: (Tile<T>, Tile<T>, Tile<T>, Tile<T>),
+    of_row: (Tile<f32>, Tile<f32>, f32),
+) {
+    let (a, b, c, d) = four;
+    x.store([line, j], slopes::<T>(a, of_row));
+    x.store([line, j + N], slopes::<T>(b, of_row));
+    x.store([line, j + 2 * N], slopes::<T>(c, of_row));
+    x.store([line, j + 3 * N], slopes::<T>(d, of_row));
+}
+
+/// The loss of a row of logits a program, and with `gradient` that of each logit times `scale`, in its place. A row's first 4 · G · N elements are read
+/// once, and stay in registers. What is behind them is read once more for the gradient, while L2 has it: a program takes so many
+/// registers that few rows are under way.
+///
+/// A line has `each` rows of n logits, one after the other, so that rows which begin anywhere are read by vectors, too: whole ones are of
+/// tiles, and up to 7 elements before the first and behind the last of them are the row's edge. A vector with elements of two rows is left to the edges of both.
+///
+/// With `fast_math` exponentials below 2⁻¹²⁶ are 0, and an `exp2` takes one instruction instead of four.
+#[triton::kernel(configs = [
+    (T = f32, N = 4096, G = 2, num_warps = 16, max_registers = 128, targets = ["sm_90a"]),
+    (T = f16, N = 4096, G = 1, num_warps = 16, max_registers = 64, targets = ["sm_90a"]),
+    (T = bf16, N = 4096, G = 1, num_warps = 16, max_registers = 64, targets = ["sm_90a"]),
+    (T = f32, N = 1024, G = 0, num_warps = 8, targets = ["sm_80"], general = true),
+    (T = f16, N = 1024, G = 0, num_warps = 8, targets = ["sm_80"], general = true),
+    (T = bf16, N = 1024, G = 0, num_warps = 8, targets = ["sm_80"], general = true),
+], fast_math = true, tune = [N, G])]
+fn cross_entropy_kernel<T: Float, const N: i32, const G: i32>(
     logits: TensorMut<T, 2>,
-    labels: Tensor<I, 1>,
-    loss: TensorMut<f32, 1>,
+    #[no_specialize] narrow: Tensor<i32, 1>,
+    #[no_specialize] wide: Tensor<i64, 1>,
+    #[no_specialize] loss: TensorMut<f32, 1>,
+    #[no_specialize] n: i32,
+    #[no_specialize] each: i32,
     smoothing: f32,
     z: f32,
     scale: f32,
@@ -20,83 +112,127 @@ fn cross_entropy_kernel<T: Float, I: Int>(
     ignores: bool,
     gradient: bool,
 ) {
-    const N: i32 = 1024;
-    // Exponentials are powers of 2, so that each takes an `fma` and one instruction more.
-    const LOG2_E: f32 = 1.442695;
-    let (row, n) = (program_id(0), logits.dim(1).to::<i32>());
-    let label = labels.get([row]);
-    if ignores && label == ignored.to::<I>() {
+    let row = program_id(0);
+    let (line, first) = (row / each, row % each * n);
+    let start = (first + 7) / 8 * 8;
+    let end = first + n;
+    let last = end / 8 * 8;
+    let at = arange(0, N).expand_dims(0);
+    let none = zeros::<T>([1, N]);
+    let (a0, b0, c0, d0) = if G > 0 { four::<T, N>(logits, line, start) } else { (none, none, none, none) };
+    let (a1, b1, c1, d1) = if G == 2 { four::<T, N>(logits, line, start + 4 * N) } else { (none, none, none, none) };
+    // Up to 7 elements of the row before its whole vectors, and behind them.
+    let e = arange(0, 16).expand_dims(0);
+    let edge_at = select(e < 8, first + e, last + e - 8);
+    let is_edge = select(e < 8, edge_at < start, edge_at < end);
+    let edge = logits.gather_or((line, edge_at), is_edge, T::NEG_INFINITY);
+    let rest = start + G * 4 * N;
+    let (mut next_a, mut next_b) = if G == 1 { two::<T, N>(logits, line, rest, last) } else { (none, none) };
+    let label = narrow.get([row]).to::<i64>() + wide.get([row]);
+    if ignores && label == ignored.to::<i64>() {
         loss.store([row], zeros::<f32>([1]));
         if gradient {
-            for j in (0..n).step_by(N) {
-                logits.store([row, j], zeros::<T>([1, N]));
+            for j in (start..last).step_by(N) {
+                logits.scatter((line, j + at), zeros::<T>([1, N]), j + at < last);
             }
+            logits.scatter((line, edge_at), zeros::<T>([1, 16]), is_edge);
         }
         return;
     }
     // A label that is out of range has no loss. It is read before the gradient is written.
-    let is_label = label >= 0 && label < n.to::<I>();
-    let label = label.to::<i32>();
-    let of_label = if is_label { logits.get([row, label]).to::<f32>() } else { f32::NAN };
-    let (mut most, mut total) = (full([1, N], f32::MIN), zeros::<f32>([1, N]));
+    let is_label = label >= 0 && label < n.to::<i64>();
+    let label = first + label.to::<i32>();
+    let of_label = if is_label { logits.get([line, label]).to::<f32>() } else { f32::NAN };
+    let (mut most, mut total) = (full([1, N / SHARE], f32::MIN), zeros::<f32>([1, N / SHARE]));
     // What all logits are above the label's: their sum would be rounded at its own size.
     let mut above = zeros::<f32>([1, N]);
-    let missing = of_label.to::<T>();
-    // Four tiles at a time share the exponential that scales the sum. Differences come first, so that no logit is too large.
-    for j in (0..n).step_by(4 * N) {
-        let a = logits.load_or([row, j], [1, N], T::NEG_INFINITY).to::<f32>();
-        let b = logits.load_or([row, j + N], [1, N], T::NEG_INFINITY).to::<f32>();
-        let c = logits.load_or([row, j + 2 * N], [1, N], T::NEG_INFINITY).to::<f32>();
-        let d = logits.load_or([row, j + 3 * N], [1, N], T::NEG_INFINITY).to::<f32>();
-        let next = maximum(maximum(most, maximum(a, b)), maximum(c, d));
-        let (a, b) = (exp2((a - next) * LOG2_E), exp2((b - next) * LOG2_E));
-        let (c, d) = (exp2((c - next) * LOG2_E), exp2((d - next) * LOG2_E));
-        total = fma(total, exp2((most - next) * LOG2_E), (a + b) + (c + d));
-        most = next;
-        if smoothing > 0.0 {
-            above += logits.load_or([row, j], [1, N], missing).to::<f32>() - of_label;
-            above += logits.load_or([row, j + N], [1, N], missing).to::<f32>() - of_label;
-            above += logits.load_or([row, j + 2 * N], [1, N], missing).to::<f32>() - of_label;
-            above += logits.load_or([row, j + 3 * N], [1, N], missing).to::<f32>() - of_label;
+    if G != 1 {
+        for j in (rest..last).step_by(4 * N) {
+            let (a, b) = two::<T, N>(logits, line, j, last);
+            let (c, d) = two::<T, N>(logits, line, j + 2 * N, last);
+            (most, total) = with_four::<T, N>((most, total), (a, b, c, d));
         }
     }
-    let row_most = max_axis(most, 1);
-    let total = sum_axis(total * exp2((most - row_most.expand_dims(1)) * LOG2_E), 1);
+    if G == 1 {
+        (most, total) = with_two::<T, N>(with_two::<T, N>((most, total), a0, b0), c0, d0);
+    }
+    if G == 2 {
+        (most, total) = with_four::<T, N>((most, total), (a0, b0, c0, d0));
+        (most, total) = with_four::<T, N>((most, total), (a1, b1, c1, d1));
+    }
+    if G == 1 {
+        // The next tiles are loaded while these are computed.
+        for j in (rest..last).step_by(2 * N) {
+            let (a, b) = (next_a, next_b);
+            (next_a, next_b) = two::<T, N>(logits, line, j + 2 * N, last);
+            (most, total) = with_two::<T, N>((most, total), a, b);
+        }
+    }
+    if smoothing > 0.0 {
+        // The whole row again: these sums would take the registers that it is kept in.
+        for j in (start..last).step_by(N) {
+            let v = logits.gather_or((line, j + at), j + at < last, of_label.to::<T>());
+            above += v.to::<f32>() - of_label;
+        }
+    }
+    let row_most = maximum(max_axis(most, 1), max_axis(edge.to::<f32>(), 1));
+    let base = row_most.expand_dims(1);
+    let of_edge = exp2((edge.to::<f32>() - base) * LOG2_E);
+    let total = sum_axis(total * exp2((most - base) * LOG2_E), 1) + sum_axis(of_edge, 1);
+    let mut above = sum_axis(above, 1);
+    if smoothing > 0.0 {
+        above += sum_axis(select(is_edge, edge.to::<f32>() - of_label, 0.0), 1);
+    }
     let sum = log(total);
     let share = smoothing / (n as f32);
     // The loss of a class that is excluded is infinite, whatever the others have of the target.
-    let nll = if of_label == f32::NEG_INFINITY {
-        sum - of_label
-    } else {
-        sum + (row_most - of_label) - sum_axis(above, 1) * share
-    };
+    let nll = if of_label == f32::NEG_INFINITY { sum - of_label } else { sum + (row_most - of_label) - above * share };
     let lse = row_most + sum;
     loss.store([row], if z > 0.0 { fma(lse * lse, z, nll) } else { nll });
     if gradient {
-        let (base, rest) = (row_most.expand_dims(1), (1.0 / total).expand_dims(1));
-        let slope = (1.0 + lse.expand_dims(1) * (2.0 * z)) * scale * rest;
+        let slope = (1.0 + lse.expand_dims(1) * (2.0 * z)) * scale * (1.0 / total).expand_dims(1);
         let at_label = if is_label { (1.0 - smoothing) * scale } else { f32::NAN };
         let everywhere = if is_label { share * scale } else { f32::NAN };
-        for j in (0..n).step_by(2 * N) {
-            for part in unroll(0..2) {
-                let j = j + part * N;
-                let v = logits.load([row, j], [1, N]).to::<f32>();
-                let g = fma(exp2((v - base) * LOG2_E), slope, -everywhere);
-                let is = (j + arange(0, N) == label).expand_dims(0);
-                logits.store([row, j], select(is, g - at_label, g).to::<T>());
+        let of_row = (base, slope, everywhere);
+        if G == 1 {
+            (next_a, next_b) = two::<T, N>(logits, line, rest, last);
+        } else {
+            // What L2 may have no more later comes first.
+            for j in (rest..last).step_by(2 * N) {
+                let (a, b) = two::<T, N>(logits, line, j, last);
+                set_two::<T, N>(logits, line, j, last, (a, b), of_row);
             }
+        }
+        if G > 0 {
+            set_four::<T, N>(logits, line, start, (a0, b0, c0, d0), of_row);
+        }
+        if G == 2 {
+            set_four::<T, N>(logits, line, start + 4 * N, (a1, b1, c1, d1), of_row);
+        }
+        if G == 1 {
+            for j in (rest..last).step_by(2 * N) {
+                let (a, b) = (next_a, next_b);
+                (next_a, next_b) = two::<T, N>(logits, line, j + 2 * N, last);
+                set_two::<T, N>(logits, line, j, last, (a, b), of_row);
+            }
+        }
+        logits.scatter((line, edge_at), slopes::<T>(edge, of_row), is_edge);
+        if is_label {
+            let power = exp2((of_label - base) * LOG2_E);
+            logits.store([line, label], (fma(power, slope, -everywhere) - at_label).to::<T>());
         }
     }
 }
 
 /// The same of R rows of at most N classes a program, which are read once and stay in registers.
-#[triton::kernel(T = [f32, f16, bf16], I = [i32, i64], targets = ["sm_80"], configs = [
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], configs = [
     (R = 64, N = 16, num_warps = 4), (R = 8, N = 128, num_warps = 4),
 ], tune = [R, N])]
-fn cross_entropy_short_kernel<T: Float, I: Int, const R: i32, const N: i32>(
+fn cross_entropy_short_kernel<T: Float, const R: i32, const N: i32>(
     logits: TensorMut<T, 2>,
-    labels: Tensor<I, 1>,
-    loss: TensorMut<f32, 1>,
+    #[no_specialize] narrow: Tensor<i32, 1>,
+    #[no_specialize] wide: Tensor<i64, 1>,
+    #[no_specialize] loss: TensorMut<f32, 1>,
     smoothing: f32,
     z: f32,
     scale: f32,
@@ -104,12 +240,11 @@ fn cross_entropy_short_kernel<T: Float, I: Int, const R: i32, const N: i32>(
     ignores: bool,
     gradient: bool,
 ) {
-    const LOG2_E: f32 = 1.442695;
     let (row, n) = (program_id(0) * R, logits.dim(1).to::<i32>());
-    let label = labels.load([row], [R]);
+    let label = narrow.load([row], [R]).to::<i64>() + wide.load([row], [R]);
     // A label that is out of range has no loss.
-    let counts = (label != ignored.to::<I>()) | !ignores;
-    let label = rows_of::<I>(label, n);
+    let counts = (label != ignored.to::<i64>()) | !ignores;
+    let label = rows_of::<i64>(label, n);
     let is_label = label >= 0;
     let column = arange(0, N).expand_dims(0);
     let is = column == label.expand_dims(1);
@@ -141,14 +276,17 @@ fn cross_entropy_short_kernel<T: Float, I: Int, const R: i32, const N: i32>(
     }
 }
 
-/// The most classes of a row that stays in registers.
+/// The most classes of a row of which a program has several.
 const SHORT: usize = 128;
+
+/// The most elements of a line of rows: an index behind its end has 32 bits.
+const LINE: usize = i32::MAX as usize - (1 << 16);
 
 /// loss\[i\] = log Σⱼ exp(logits\[i, j\]) − logits\[i, labels\[i\]\], as `torch.nn.functional.cross_entropy` with `reduction="none"`. The loss of
 /// a label that is not a class is NaN, and so is the gradient of its row.
 ///
 /// With [`gradient_in_place`](CrossEntropy::gradient_in_place) the same launch overwrites the logits with their gradient, softmax(logits) − 1
-/// at the label: memory is passed three times for both directions, and twice for rows of up to 128 classes, of which a program has several in
+/// at the label: memory is passed two to three times for both directions, and twice for rows of up to 128 classes, of which a program has several in
 /// registers. The sum of exponentials of longer rows is that of an online softmax (Milakov and Gimelshein, 2018). Sums are added in an order
 /// that follows from the shapes: the result is the same each time.
 ///
@@ -199,42 +337,45 @@ pub fn cross_entropy<T: FloatElement>(
     if rows == 0 {
         return Ok(());
     }
+    let (narrow, wide) = of_both(labels.numbers(call.op, "labels")?, &call);
     // Of no classes the loss is that of labels out of range.
     let (ignored, ignores) = (ignore.unwrap_or(0), ignore.is_some());
-    let numbers = (label_smoothing, z_loss, gradient_scale);
-    macro_rules! of_labels {
-        ($labels:ident, $I:ty) => {{
-            let (s, z, scale) = numbers;
-            if classes > SHORT {
-                let kernel = cross_entropy_kernel::<T, $I>(
-                    logits,
-                    $labels,
-                    loss,
-                    s,
-                    z,
-                    scale,
-                    ignored,
-                    ignores,
-                    gradient_in_place,
-                );
-                return call.launch(kernel, rows);
-            }
-            let kernel = cross_entropy_short_kernel_tuned::<T, $I>(
-                logits,
-                $labels,
-                loss,
-                s,
-                z,
-                scale,
-                ignored,
-                ignores,
-                gradient_in_place,
-            );
-            call.tuned(kernel, |of| of.N as usize >= classes, |of| rows.div_ceil(of.R as usize))
-        }};
+    let (s, z, scale) = (label_smoothing, z_loss, gradient_scale);
+    if classes <= SHORT {
+        let kernel = cross_entropy_short_kernel_tuned::<T>(
+            logits,
+            narrow,
+            wide,
+            loss,
+            s,
+            z,
+            scale,
+            ignored,
+            ignores,
+            gradient_in_place,
+        );
+        return call.tuned(kernel, |of| of.N as usize >= classes, |of| rows.div_ceil(of.R as usize));
     }
-    match labels.numbers(call.op, "labels")? {
-        Numbers::I32(labels) => of_labels!(labels, i32),
-        Numbers::I64(labels) => of_labels!(labels, i64),
-    }
+    // Rows that follow each other and begin anywhere.
+    let in_a_line = logits.strides() == [classes as isize, 1] && !(classes * size_of::<T>()).is_multiple_of(16);
+    let each = if in_a_line && rows.saturating_mul(classes) <= LINE { rows } else { 1 };
+    let logits = if each == 1 { logits } else { logits.merge(0)?.split(0, [1, rows * classes])? };
+    let (n, lines) = (i32::try_from(classes).unwrap_or(i32::MAX), each as i32);
+    let kernel = cross_entropy_kernel_tuned::<T>(
+        logits,
+        narrow,
+        wide,
+        loss,
+        n,
+        lines,
+        s,
+        z,
+        scale,
+        ignored,
+        ignores,
+        gradient_in_place,
+    );
+    // What is kept is within the row, wherever that begins.
+    let fits = |of: &CrossEntropyKernelChoice| of.G == 0 || classes >= (4 * of.G * of.N + 16) as usize;
+    call.tuned(kernel, fits, |_| rows)
 }

@@ -31,6 +31,8 @@ fn of<T: FloatElement + Scalar>(cases: &mut Vec<Case>) {
     // Several programs of short rows, and rows that none of their tiles has.
     shapes.extend([[65, 1], [129, 10], [64, 16], [9, 17], [23, 100]]);
     shapes.extend([[2, 4095], [2, 4096], [2, 4097], [1, 8193], [2, 9001]]);
+    // A part of a row in registers, and rows that begin at each place of a vector.
+    shapes.extend([[1, 16399], [9, 16401], [2, 33000], [3, 32785]]);
     for (turn, shape) in shapes.into_iter().enumerate() {
         for i in 0..4 {
             let orders = [order(turn + i), order(turn / 2)];
