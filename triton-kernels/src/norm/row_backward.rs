@@ -142,22 +142,21 @@ pub(super) fn norm_parameters_kernel<T: Float, const MEAN: bool>(
     }
 }
 
-/// The sums of parts, which are 0 afterwards: program (j, i) adds those of gradient i.
-#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], num_warps = 8)]
+/// The sums of parts: program (j, i) adds those of gradient i. It follows a kernel that all memory waited for, so its programs are many, and short.
+#[triton::kernel(T = [f32, f16, bf16], targets = ["sm_80"], num_warps = 4)]
 pub(super) fn norm_finish_kernel<T: Float>(
-    parts: TensorMut<f32, 3>,
+    parts: Tensor<f32, 3>,
     dw: TensorMut<T, 1>,
     db: TensorMut<T, 1>,
     single_dw: TensorMut<f32, 1>,
     single_db: TensorMut<f32, 1>,
 ) {
-    let (j, i) = (program_id(0) * 32, program_id(1));
-    let mut total = zeros::<f32>([1, 64, 32]);
-    for s in (0..parts.dim(1).to::<i32>()).step_by(64) {
-        total += parts.load([i, s, j], [1, 64, 32]);
-        parts.store([i, s, j], zeros::<f32>([1, 64, 32]));
+    let (j, i) = (program_id(0) * 8, program_id(1));
+    let mut total = zeros::<f32>([1, 128, 8]);
+    for s in (0..parts.dim(1).to::<i32>()).step_by(128) {
+        total += parts.load([i, s, j], [1, 128, 8]);
     }
-    let total = sum_axis(total, 1).reshape([32]);
+    let total = sum_axis(total, 1).reshape([8]);
     if i == 0 {
         dw.store([j], total.to::<T>());
         single_dw.store([j], total);
@@ -291,28 +290,35 @@ where
     }
     let device = call.stream.device();
     let [dw, db] = [dw, db].map(|sums| sums.unwrap_or_else(|| Sums::none(device)));
-    let kept = norm_backward_kernel_pool::<T, MEAN>().members().iter().any(|of| of.choice().N as usize >= columns);
-    let strips = if kept {
-        // One or two programs of each multiprocessor at a time.
+    let pool = norm_backward_kernel_pool::<T, MEAN>();
+    // Rows that a program has at a time, if it can have whole rows.
+    let kept = pool.members().iter().find(|of| of.choice().N as usize >= columns).map(|of| of.choice().R as usize);
+    let strips = if let Some(each) = kept {
+        // One or two programs of each multiprocessor at a time; of two, no more than take as many turns.
         let programs = device.multiprocessors().clamp(1, 256) as usize;
-        rows.clamp(1, if columns > 1024 { programs } else { 2 * programs })
+        let groups = rows.div_ceil(each);
+        if columns > 1024 { programs.min(groups) } else { balanced(groups, 2 * programs) }
     } else {
-        LANES.min(rows.div_ceil(LANES)).max(1)
+        LANES.min(rows.div_ceil(LANES))
     };
     let shape = [1 + usize::from(MEAN), strips, columns];
-    let mut parts = call.scratch::<f32>(shape.iter().product())?;
-    if kept && rows > 0 {
+    let mut parts = call.workspace::<f32>(shape.iter().product())?;
+    if rows > 0 && kept.is_some() {
         let parts = parts.view_mut(shape)?;
         let kernel = norm_backward_kernel_tuned::<T, MEAN>(x, weight, dy, mean, rstd, past, dx, parts, adds);
-        // Parts of programs that there are none of stay 0.
-        let programs = |of: &NormBackwardKernelChoice| rows.div_ceil(of.R as usize).min(strips);
-        call.tuned(kernel, |of| of.N as usize >= columns, programs)?;
+        // Each program stores its part, those without rows, too.
+        call.tuned(kernel, |of| of.N as usize >= columns, |_| strips)?;
     } else if rows > 0 {
         dx_alone(dx)?;
         let each = i32::try_from(rows.div_ceil(strips).next_multiple_of(LANES)).unwrap_or(i32::MAX);
         let kernel = norm_parameters_kernel::<T, MEAN>(x, dy, mean, rstd, parts.view_mut(shape)?, each);
         call.launch(kernel, (columns.div_ceil(64), strips))?;
     }
-    let finish = norm_finish_kernel::<T>(parts.view_mut(shape)?, dw.out, db.out, dw.single, db.single);
-    call.launch(finish, (columns.div_ceil(32), shape[0]))
+    let finish = norm_finish_kernel::<T>(parts.view(shape)?, dw.out, db.out, dw.single, db.single);
+    call.launch(finish, (columns.div_ceil(8), shape[0]))
+}
+
+/// The fewest programs that take as many turns as `most` would.
+fn balanced(groups: usize, most: usize) -> usize {
+    groups.div_ceil(groups.div_ceil(most).max(1))
 }
