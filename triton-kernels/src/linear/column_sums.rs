@@ -9,7 +9,7 @@ use crate::sums::Sums;
 use triton::prelude::*;
 
 /// Rows that a program loads at a time.
-const LANES: usize = 128;
+const LANES: usize = 256;
 /// The most strips of rows.
 const STRIPS: usize = 64;
 
@@ -26,12 +26,15 @@ fn column_sums_kernel<T: Float, const C: i32>(
 ) {
     let (j, s, strips) = (program_id(0) * C, program_id(1), num_programs(1));
     let mut acc = zeros::<f32>([32, C]);
-    for i in (0..rows).step_by(128) {
-        // Four loads are in flight, and few sums are kept, so that many programs are resident.
+    for i in (0..rows).step_by(256) {
+        // Eight loads are in flight.
         let at = s * rows + i;
         let (a, b) = (x.load([at, j], [32, C]), x.load([at + 32, j], [32, C]));
         let (c, d) = (x.load([at + 64, j], [32, C]), x.load([at + 96, j], [32, C]));
+        let (e, f) = (x.load([at + 128, j], [32, C]), x.load([at + 160, j], [32, C]));
+        let (g, h) = (x.load([at + 192, j], [32, C]), x.load([at + 224, j], [32, C]));
         acc += (a.to::<f32>() + b.to::<f32>()) + (c.to::<f32>() + d.to::<f32>());
+        acc += (e.to::<f32>() + f.to::<f32>()) + (g.to::<f32>() + h.to::<f32>());
     }
     parts.store([s, j], sum_axis(acc, 0).expand_dims(0));
     if last_to_arrive(done, program_id(0), strips) {
@@ -76,18 +79,18 @@ pub fn column_sums<T: FloatElement>(call: Call, #[axes(.., c)] x: View<T, 2>, #[
     }
     let width = column_sums_kernel_pool::<T>().members().first().map_or(1, |of| of.choice().C as usize);
     let programs = columns.div_ceil(width);
-    let (each, strips) = strips(rows, programs);
+    let (each, strips) = strips(rows, programs, size_of::<T>());
     let few = i32::try_from(each);
-    call.value("rows of x", rows, few.is_ok(), "less than 2³¹ − 128", "add parts of the rows")?;
+    call.value("rows of x", rows, few.is_ok(), "less than 2³¹ − 256", "add parts of the rows")?;
     let (mut parts, mut done) = (call.scratch::<f32>(strips * columns)?, call.scratch::<i32>(programs)?);
     let (parts, done) = (parts.view_mut([strips, columns])?, done.view_mut([programs])?);
     let kernel = column_sums_kernel_tuned::<T>(x, parts, done, out.out, out.single, few.unwrap_or(i32::MAX));
     call.tuned(kernel, |_| true, |_| (programs, strips))
 }
 
-/// Rows of a strip, and how many of them: enough programs for a large GPU, and not less than 64 KiB for each.
-fn strips(rows: usize, across: usize) -> (usize, usize) {
-    let wanted = 1024usize.div_ceil(across.max(1)).clamp(1, STRIPS);
-    let each = rows.div_ceil(wanted).max(2 * LANES).next_multiple_of(LANES);
+/// Rows of a strip, and how many of them: two programs of a large GPU's multiprocessor, four of shorter lines, and not less than 64 KiB for each.
+fn strips(rows: usize, across: usize, bytes: usize) -> (usize, usize) {
+    let wanted = (128 * bytes).div_ceil(across.max(1)).clamp(1, STRIPS);
+    let each = rows.div_ceil(wanted).max(LANES).next_multiple_of(LANES);
     (each, rows.div_ceil(each).max(1))
 }
