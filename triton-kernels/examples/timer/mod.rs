@@ -21,6 +21,9 @@ impl Timer {
     /// Median milliseconds.
     pub fn time(&mut self, mut run: impl FnMut(&Stream) -> Result<()>) -> Result<f64> {
         let mut events = Vec::new();
+        // Later launches may run better code, which is compiled beside the first ones.
+        run(&self.stream)?;
+        self.stream.device().finish_compiling();
         for i in 0..REPETITIONS + 3 {
             self.stream.fill(&mut self.flush, i as i32)?;
             let start = self.stream.record_timed_event()?;
