@@ -83,8 +83,8 @@ fn set_four<T: Float, const N: i32>(
 }
 
 /// The loss of a row of logits a program, and with `gradient` that of each logit times `scale`, in its place. A row's first 4 · G · N elements are read
-/// once, and stay in registers. What is behind them is read once more for the gradient, while L2 has it: a program takes so many
-/// registers that few rows are under way.
+/// once, and stay in registers. What is behind them is read once more for the gradient, while L2 has it: programs are of many
+/// registers, so that few rows are under way.
 ///
 /// A line has `each` rows of n logits, one after the other, so that rows which begin anywhere are read by vectors, too: whole ones are of
 /// tiles, and up to 7 elements before the first and behind the last of them are the row's edge. A vector with elements of two rows is left to the edges of both.
