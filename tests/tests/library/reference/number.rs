@@ -116,7 +116,9 @@ impl Number {
 
     /// After it was rounded to a type of this roundoff, `rounding`, where computations have u = 2⁻²⁴.
     pub fn stored(self, rounding: f64) -> Number {
-        Number::new(self.value, self.error + self.value.abs() * rounding * 2f64.powi(24))
+        // Numbers of `f16` are 2⁻²⁴ apart at least.
+        let least = if rounding == 2f64.powi(-11) { 2f64.powi(-25) } else { 0.0 };
+        Number::new(self.value, self.error + (self.value.abs() * rounding).max(least) * 2f64.powi(24))
     }
 }
 
