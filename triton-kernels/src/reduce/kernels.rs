@@ -174,7 +174,7 @@ pub(super) fn of_strips<T: Float>(
     single.store([b, j], value);
 }
 
-/// The sums so far of strips of `each` elements, whole tiles, of R rows, tile after tile, from the start or from the end of a row; of several strips `sums` has those
+/// The sums so far of strips of `tiles` times N elements of R rows, tile after tile, from the start or from the end of a row; of several strips `sums` has those
 /// of each with all before it.
 #[triton::kernel(T = [f32, f16, bf16], configs = [
     (R = 1, N = 2048, num_warps = 8, general = true), (R = 16, N = 128, num_warps = 8),
@@ -183,14 +183,16 @@ pub(super) fn cumsum_kernel<T: Float, const R: i32, const N: i32>(
     x: Tensor<T, 2>,
     y: TensorMut<T, 2>,
     #[no_specialize] sums: Tensor<f32, 2>,
-    #[no_specialize] each: i32,
+    #[no_specialize] tiles: i32,
     reverse: bool,
 ) {
     let (i, s, n) = (program_id(0) * R, program_id(1), x.dim(1).to::<i32>());
-    let first = s * each;
-    let end = first + minimum(each, n - first);
+    // A multiple of N, whatever the number of tiles is: loads are vectors.
+    let first = s * tiles * N;
+    let end = first + minimum(tiles * N, n - first);
     let before = if reverse { s + 1 } else { s - 1 };
-    let mut carry = sums.load([i, before], [R, 1]);
+    // There are strips of single rows alone.
+    let mut carry = full([R, 1], sums.get([i, before]));
     let k = arange(0, N).expand_dims(0);
     if reverse {
         let last = (end - 1 - first) / N * N;

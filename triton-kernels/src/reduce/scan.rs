@@ -10,8 +10,8 @@ use triton::prelude::*;
 const SHORT: usize = 512;
 /// Elements of a tile of longer ones.
 const TILE: usize = 2048;
-/// Elements of a strip that is the whole row: the longest row has fewer.
-const MOST: i32 = 1 << 30;
+/// Tiles of a strip that is the whole row, of either size.
+const MOST: i32 = 1 << 19;
 /// Programs that a few long rows are divided among.
 const PROGRAMS: usize = 1024;
 
@@ -69,8 +69,9 @@ pub fn cumsum<T: FloatElement>(
         call.tuned(kernel, |of| of.R == 1, |_| (rows, 1))?;
     }
     let sums = if strips > 1 { sums.view([rows, strips])? } else { call.view(None) };
-    let (each, grid) = ((each * TILE) as i32, |rows_of: i32| (rows.div_ceil(rows_of as usize), strips));
-    let kernel = cumsum_kernel_tuned::<T>(x, y, sums, each, reverse);
+    let tiles = if strips > 1 { each as i32 } else { MOST };
+    let grid = |rows_of: i32| (rows.div_ceil(rows_of as usize), strips);
+    let kernel = cumsum_kernel_tuned::<T>(x, y, sums, tiles, reverse);
     call.tuned(kernel, |of| (of.R > 1) == is_short, |of| grid(of.R))
 }
 
