@@ -20,7 +20,7 @@ use triton::prelude::*;
 /// let x = stream.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
 /// let mut y = stream.tensor_uninit::<bf16, _>([3, 2])?;
 /// copy(x.as_view().transpose(), &mut y).launch(&stream)?;
-/// assert_eq!(stream.download(&y)?.map(bf16::to_f32), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+/// assert_eq!(stream.download(&y)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0].map(bf16::from_f32));
 /// # Ok::<(), triton_kernels::Error>(())
 /// ```
 ///
