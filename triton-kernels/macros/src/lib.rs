@@ -27,8 +27,8 @@ pub fn contract(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 /// An operation of elements, which are broadcast as NumPy does: a closure over tiles becomes a function of operands of any number of axes, types and
 /// strides.
 ///
-/// ```ignore
-/// elementwise!(pub axpy, |x: bf16, y: bf16; factor: f32| -> bf16 { x * factor + y });
+/// ```text
+/// elementwise!(pub axpy, |x: bf16, y: bf16; factor: f32| -> bf16 { x.to::<f32>() * factor + y.to::<f32>() });
 /// ```
 ///
 /// What it declares is described in the module `elementwise` of `triton-kernels`.

@@ -228,7 +228,7 @@ impl<const N: usize> Part<N> {
         tile: impl Fn(&C) -> [i32; 2],
     ) -> Result<()> {
         let inner = self.inner();
-        // Tiles of several rows are for rows that one of a single row has not enough of.
+        // The last tile of a row may be mostly empty: where that is more than an eighth of the row, a tile has several rows.
         let is_tall = inner[0] > 1 && inner[1].next_multiple_of(LONG) > inner[1] + inner[1] / 8;
         call.tuned(kernel, |of| (tile(of)[0] > 1) == is_tall, |of| self.grid(tile(of)))
     }
@@ -236,14 +236,14 @@ impl<const N: usize> Part<N> {
     /// Enqueues the kernel of numbered elements, of which a program has `each`.
     ///
     /// # Errors
-    /// Those of a launch, and [`Error::Unsupported`](crate::Error::Unsupported) of rows whose elements have no numbers.
+    /// Those of a launch, and [`Error::Unsupported`](crate::Error::Unsupported) of more elements than have numbers.
     pub fn linear<const P: usize>(&self, call: Call<'_>, kernel: Launch<'_, Safe, P>, each: usize) -> Result<()> {
         let [rows, columns] = self.inner();
         let Some(count) = rows.checked_mul(columns).filter(|count| *count <= MOST - each) else {
             return Err(Error::Unsupported {
                 op: call.op,
-                found: format!("a result of {rows} rows of {columns} elements whose vectors are not vectors of memory"),
-                expected: "one of less than 2³¹ elements",
+                found: format!("a result of {rows} rows of {columns} elements"),
+                expected: "less than 2³¹ elements in rows of fewer than 48",
                 fix: "pass parts of it",
             });
         };
