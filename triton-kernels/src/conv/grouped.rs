@@ -209,12 +209,7 @@ where
         }
         if is_left_out { finish(y, None, None, None, options, call) } else { Ok(()) }
     }
-}
 
-impl<T: FloatElement> Direct<'_, T>
-where
-    triton::Compiled: Kernels<T>,
-{
     /// Enqueues the kernel of strips of rows, if there is one for the window and rows of pixels are vectors. Whether it has.
     fn strips(
         &self,
